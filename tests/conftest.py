@@ -1,0 +1,170 @@
+"""What every test stands on: a home of its own, a copy of the example, a scripted model."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder of the test's own, and no setting of the user's."""
+    folder = tmp_path_factory.mktemp("home")
+    for name in list(os.environ):
+        if name.startswith(("MCA_", "OPENAI_", "OLLAMA_")) or name in ("NO_COLOR", "VIRTUAL_ENV"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A copy of example_workspace."""
+    target = tmp_path / "workspace"
+    ignore = shutil.ignore_patterns("__pycache__", ".*")
+    shutil.copytree(REPOSITORY / "example_workspace", target, ignore=ignore)
+    return target
+
+
+def say(text: str, **more: Any) -> dict[str, Any]:
+    """A reply without a call."""
+    return {"text": text, **more}
+
+
+def call(name: str, /, **arguments: Any) -> dict[str, Any]:
+    """A reply with one call."""
+    return {"calls": [{"name": name, "arguments": arguments}]}
+
+
+def calls(*several: dict[str, Any]) -> dict[str, Any]:
+    """One reply with several calls."""
+    return {"calls": [single for reply in several for single in reply["calls"]]}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One finished command line."""
+
+    code: int
+    out: str
+    err: str
+    requests: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def last_line(self) -> str:
+        return self.err.strip().splitlines()[-1] if self.err.strip() else ""
+
+    def sent(self, number: int) -> str:
+        """Everything in the messages of one request, from 0."""
+        return json.dumps(self.requests[number]["messages"], ensure_ascii=False)
+
+    def contents(self, number: int = -1) -> str:
+        """The text of all messages of one request, as the model reads it."""
+        return "\n".join(str(m.get("content") or "") for m in self.requests[number]["messages"])
+
+    def tool_messages(self, number: int = -1) -> list[dict[str, Any]]:
+        return [m for m in self.requests[number]["messages"] if m["role"] == "tool"]
+
+    def events(self, kind: str | None = None) -> list[dict[str, Any]]:
+        """The events of a `--json` run."""
+        found = [json.loads(line) for line in self.out.splitlines()]
+        return [event for event in found if kind is None or event["kind"] == kind]
+
+
+class Agent:
+    """The real command line in a process of its own."""
+
+    def __init__(self, workspace: Path) -> None:
+        self.workspace = workspace
+
+    def command(self, *flags: str) -> list[str]:
+        return [sys.executable, str(REPOSITORY / "mini_coding_agent.py"), *flags]
+
+    def run(
+        self,
+        *flags: str,
+        replies: Sequence[dict[str, Any]] = (),
+        after_last: str = "repeat",
+        stdin: str = "",
+        env: dict[str, str] | None = None,
+        cwd: Path | None = None,
+        timeout: float = 60,
+    ) -> Run:
+        """Run against a scripted server which gives `replies` in turn."""
+        from harness.model.script import Script
+        from harness.model.scripted import ScriptedServer
+
+        given = list(replies) or [say("ok")]
+        script = Script.from_json({"replies": given, "after_last": after_last})
+        with ScriptedServer(script) as server:
+            run = self.run_plain(
+                "--host",
+                server.base_url,
+                "--cwd",
+                str(self.workspace),
+                *flags,
+                stdin=stdin,
+                env=env,
+                cwd=cwd,
+                timeout=timeout,
+            )
+            return Run(run.code, run.out, run.err, list(server.requests))
+
+    def run_plain(
+        self,
+        *flags: str,
+        stdin: str = "",
+        env: dict[str, str] | None = None,
+        cwd: Path | None = None,
+        timeout: float = 60,
+    ) -> Run:
+        """Run with just these flags."""
+        done = subprocess.run(
+            self.command(*flags),
+            input=stdin,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            env={**os.environ, **(env or {})},
+            cwd=cwd,
+            timeout=timeout,
+            check=False,
+        )
+        return Run(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def agent(workspace: Path) -> Agent:
+    return Agent(workspace)
+
+
+@pytest.fixture
+def entries(workspace: Path) -> Callable[..., Path]:
+    """Write the workspace's entries.json."""
+
+    def write(*items: dict[str, Any], text: str | None = None, folder: Path = workspace) -> Path:
+        path = folder / ".mini-coding-agent" / "knowledge" / "entries.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(list(items)) if text is None else text, encoding="utf-8")
+        return path
+
+    return write
+
+
+PASSWORD_RULES = {
+    "key": "password_rules",
+    "content": "Passwords must be at least 8 chars and contain a digit",
+    "scope": "workspace",
+    "source_project": "",
+    "tags": [],
+    "created_at": "",
+}
