@@ -1,0 +1,1 @@
+"""The harness around a model: observe, orient, decide, act, verify."""

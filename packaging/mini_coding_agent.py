@@ -1,0 +1,1 @@
+../mini_coding_agent.py
