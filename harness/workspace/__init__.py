@@ -1,0 +1,1 @@
+"""The confined tree: opening, editing and detecting changes."""
