@@ -1,0 +1,1 @@
+"""Running commands: bounded, timed, and gone afterwards."""
