@@ -1,0 +1,74 @@
+"""From the bytes of a response to a Reply: complete, or a failure."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from harness.model.classify import classify
+from harness.model.decode import Decoder
+from harness.model.failures import RequestFailed
+from harness.model.patience import Patience
+from harness.model.sse import BodyReader, Broken, Chunk, Item, ServerError
+from harness.model.values import Reply
+
+
+def read_reply(
+    pieces: Iterable[bytes],
+    tools: Sequence[Mapping[str, Any]],
+    used: Collection[str],
+    patience: Patience,
+    on_text: Callable[[str], None],
+) -> Reply:
+    """Read a body to its proper end, showing text as it comes. Raises RequestFailed.
+
+    `used` are the call ids of the conversation so far.
+    """
+    decoder = Decoder(tools, used)
+    for item in _items(pieces, patience, decoder):
+        text = _take(item, decoder)
+        if text:
+            on_text(text)
+    reply = decoder.finish()
+    rest = reply.text[decoder.shown :]
+    if rest:
+        on_text(rest)
+    return reply
+
+
+def _items(pieces: Iterable[bytes], patience: Patience, decoder: Decoder) -> Iterator[Item]:
+    """The items of a body up to its proper end. Raises RequestFailed when it has none."""
+    reader = BodyReader()
+    try:
+        for data in pieces:
+            yield from reader.feed(data)
+            if reader.done:
+                return
+            _wait_on(patience, decoder)
+    except RequestFailed:
+        if decoder.finished:
+            return
+        raise
+    yield from reader.finish()
+    if reader.done or decoder.finished:
+        return
+    if reader.kind in ("foreign", "object"):
+        raise RequestFailed("bad_body", reader.beginning)
+    raise RequestFailed("interrupted", "the connection closed early")
+
+
+def _wait_on(patience: Patience, decoder: Decoder) -> None:
+    if decoder.finished:
+        patience.end()
+    elif decoder.started:
+        patience.phase = "idle"
+    patience.seconds()
+
+
+def _take(item: Item, decoder: Decoder) -> str:
+    """Decode one item; the text to show now."""
+    if isinstance(item, Chunk):
+        return decoder.feed(item.payload)
+    if isinstance(item, ServerError):
+        raise classify(200, item.body)
+    if isinstance(item, Broken):
+        raise RequestFailed("interrupted", "a piece of it cannot be read")
+    return ""

@@ -1,0 +1,159 @@
+"""The wire under the SDK: an httpx2 transport with limits of our own.
+
+httpx2 knows one read timeout for a whole response. A local model needs three: minutes until the
+first token, seconds between tokens, and a deadline over all. And its own HTTP stack costs 20 ms
+to import, which `http.client` (already there) does not.
+
+Imports httpx2, so import this module only where a request is about to be sent.
+"""
+
+import http.client
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from urllib.request import getproxies, proxy_bypass
+
+import httpx2
+
+from harness.model.address import host_of, is_loopback
+from harness.model.failures import RequestFailed
+from harness.model.patience import Patience
+from harness.model.values import Timeouts
+
+_READ = 65536
+_MOST_ERROR = 65536
+"""Bytes read of an error's body."""
+
+_OWN_HEADERS: Mapping[bytes, bytes] = {b"connection": b"close", b"accept-encoding": b"identity"}
+
+
+class Transport(httpx2.BaseTransport):
+    """Sends one request over one connection and gives up when the patience ends."""
+
+    def __init__(self, patience: Patience) -> None:
+        self._patience = patience
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        connection = self._connect(request.url)
+        # getresponse() drops its own reference when the server is going to close
+        sock = connection.sock
+        try:
+            response = self._exchange(connection, request)
+        except BaseException:
+            sock.close()
+            raise
+        body = _Body(sock, response, self._patience)
+        headers = response.getheaders()
+        if 200 <= response.status < 300:
+            return httpx2.Response(response.status, headers=headers, stream=body)
+        return httpx2.Response(response.status, headers=headers, content=body.of_error())
+
+    def _connect(self, url: httpx2.URL) -> http.client.HTTPConnection:
+        host, port, seconds = url.raw_host.decode("ascii"), url.port, self._patience.seconds()
+        connection = http.client.HTTPConnection(host, port, timeout=seconds)
+        if url.scheme == "https":
+            context = httpx2.create_ssl_context()
+            connection = http.client.HTTPSConnection(host, port, timeout=seconds, context=context)
+        try:
+            connection.connect()
+        except TimeoutError:
+            raise self._patience.expired() from None
+        except OSError as error:
+            raise RequestFailed("refused", _reason(error)) from None
+        return connection
+
+    def _exchange(
+        self, connection: http.client.HTTPConnection, request: httpx2.Request
+    ) -> http.client.HTTPResponse:
+        self._patience.phase = "first_token"
+        try:
+            connection.sock.settimeout(self._patience.seconds())
+            _send(connection, request)
+            return connection.getresponse()
+        except TimeoutError:
+            raise self._patience.expired() from None
+        except ConnectionError:
+            raise RequestFailed("interrupted", "closed without an answer") from None
+        except http.client.HTTPException:
+            raise RequestFailed("bad_body", "it does not speak HTTP") from None
+        except OSError as error:
+            raise RequestFailed("interrupted", _reason(error)) from None
+
+
+class _Body(httpx2.SyncByteStream):
+    """A response's body, read as it arrives."""
+
+    def __init__(
+        self, sock: socket.socket, response: http.client.HTTPResponse, patience: Patience
+    ) -> None:
+        self._socket = sock
+        self._response = response
+        self._patience = patience
+
+    def __iter__(self) -> Iterator[bytes]:
+        while data := self._read():
+            yield data
+
+    def close(self) -> None:
+        self._response.close()
+        self._socket.close()
+
+    def of_error(self) -> bytes:
+        """As much of an error's body as can be had."""
+        data = b""
+        try:
+            while len(data) < _MOST_ERROR and (more := self._read()):
+                data += more
+        except RequestFailed:
+            return data
+        finally:
+            self.close()
+        return data
+
+    def _read(self) -> bytes:
+        try:
+            self._socket.settimeout(self._patience.seconds())
+            return self._response.read1(_READ)
+        except TimeoutError:
+            raise self._patience.expired() from None
+        except (OSError, http.client.HTTPException) as error:
+            raise RequestFailed("interrupted", _reason(error)) from None
+
+
+def http_client(url: str, patience: Patience, timeouts: Timeouts) -> httpx2.Client:
+    """The client that carries one request to `url`. Redirects are not followed.
+
+    Through a proxy it is httpx2's own, which waits `first_token` for each read.
+    """
+    proxy = proxy_for(url)
+    if proxy is None:
+        return httpx2.Client(transport=Transport(patience), trust_env=False)
+    read = min(timeouts.first_token, patience.seconds())
+    return httpx2.Client(proxy=proxy, timeout=httpx2.Timeout(read, connect=timeouts.connect))
+
+
+def proxy_for(url: str) -> str | None:
+    """The proxy that the environment names for `url`. Loopback traffic never goes to one."""
+    host = host_of(url)
+    if is_loopback(host) or proxy_bypass(host):
+        return None
+    proxies = getproxies()
+    return proxies.get(url.partition(":")[0]) or proxies.get("all")
+
+
+def _send(connection: http.client.HTTPConnection, request: httpx2.Request) -> None:
+    target = request.url.raw_path.decode("ascii")
+    connection.putrequest(request.method, target, skip_host=True, skip_accept_encoding=True)
+    for name, value in request.headers.raw:
+        if name.lower() not in _OWN_HEADERS:
+            connection.putheader(name, value)
+    for name, value in _OWN_HEADERS.items():
+        connection.putheader(name, value)
+    with suppress(BrokenPipeError, ConnectionResetError):
+        # a server may refuse and hang up before it has read all; its answer tells why
+        connection.endheaders(request.read())
+
+
+def _reason(error: Exception) -> str:
+    words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return words or type(error).__name__
