@@ -1,0 +1,232 @@
+"""One test run as a process: started so that its report can be believed, and read back."""
+
+import contextlib
+import json
+import os
+import shlex
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from harness.gates.command import PytestCommand, ShellCommand
+from harness.gates.report import Report
+from harness.gates.report_fold import parse
+from harness.gates.values import GateContext
+from harness.process.environment import fresh_bytecode, own_folder
+from harness.process.run import Completed, run
+from harness.process.shell import shell_path
+
+CONFIG_FILES = (
+    "pytest.ini",
+    ".pytest.ini",
+    "pytest.toml",
+    ".pytest.toml",
+    "pyproject.toml",
+    "tox.ini",
+    "setup.cfg",
+)
+"""Where pytest looks for its configuration."""
+
+_RUNNER = Path(__file__).parent / "runner/mca_pytest_runner.py"
+_PLUGIN = Path(__file__).parent / "runner/mca_pytest_plugin.py"
+_LOGS_KEPT = 20
+
+
+@dataclass(frozen=True)
+class TestRun:
+    """A finished run of the test files `targets`: how the process ended and when (epoch
+    seconds), what the runner reported, and where the code stood shortly before the time limit
+    (a Python stack, or empty)."""
+
+    __test__ = False
+
+    targets: tuple[str, ...]
+    command: PytestCommand | ShellCommand
+    completed: Completed
+    report: Report
+    ended: float
+    stack: str = ""
+
+
+def execute(
+    targets: tuple[str, ...],
+    command: PytestCommand | ShellCommand,
+    environment: Mapping[str, str],
+    context: GateContext,
+) -> TestRun:
+    """Run the tests in the workspace, at most `context.seconds` long.
+
+    `environment` is that of a command. Bytecode, caches and coverage data go to
+    `context.private`, where the whole output is kept as a log.
+    """
+    fresh_bytecode(context.private, context.root)
+    scratch = context.private / f"run-{os.urandom(6).hex()}"
+    scratch.mkdir(mode=0o700, parents=True)
+    cache = shlex.quote(f"cache_dir={scratch / 'pytest_cache'}")
+    variables = {
+        **environment,
+        "COVERAGE_FILE": str(scratch / "coverage"),
+        # an option such as --last-failed must not shorten the run
+        "PYTEST_ADDOPTS": f"-o {cache}",
+    }
+    try:
+        if isinstance(command, PytestCommand):
+            completed, report, stack = _by_runner(command, variables, context, scratch)
+        else:
+            completed, report, stack = _by_shell(command, variables, context, scratch)
+        completed = _with_captured(completed, report.captured)
+        return TestRun(targets, command, completed, report, time.time(), stack)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _with_captured(completed: Completed, captured: str) -> Completed:
+    """What pytest still held of a killed run joins its output and its log."""
+    if not (completed.timed_out and captured):
+        return completed
+    text = f"\nCaptured before it was killed:\n{captured}"
+    if completed.log is not None:
+        with contextlib.suppress(OSError), completed.log.open("a", errors="replace") as log:
+            log.write(text)
+    return replace(completed, output=completed.output + text)
+
+
+def _by_runner(
+    command: PytestCommand, environment: Mapping[str, str], context: GateContext, scratch: Path
+) -> tuple[Completed, Report, str]:
+    """pytest through our runner, which reports over an inherited descriptor without a name."""
+    import tempfile
+
+    folder = str(context.private)
+    with (
+        tempfile.TemporaryFile(dir=folder) as settings_file,
+        tempfile.TemporaryFile(dir=folder) as report_file,
+        tempfile.TemporaryFile(dir=folder) as stack_file,
+    ):
+        at_start, afterwards, path = _split(environment, command, context.root)
+        settings = {
+            "report": report_file.fileno(),
+            "stack": stack_file.fileno(),
+            "stack_at": time.time() + context.seconds * 0.9,
+            "environment": afterwards,
+            "path": path,
+            **_settings(command, context.root, scratch),
+        }
+        settings_file.write(json.dumps(settings).encode())
+        settings_file.seek(0)
+        completed = run(
+            [str(command.python), *command.flags, str(_RUNNER), str(settings_file.fileno())],
+            cwd=context.root,
+            env=at_start,
+            timeout=context.seconds,
+            log=_log_path(context.private),
+            pass_fds=[file.fileno() for file in (settings_file, report_file, stack_file)],
+            stopped=context.stopped,
+        )
+        stack = _content(stack_file.fileno()).decode("utf-8", "replace")
+        report = parse(_content(report_file.fileno()), context.root)
+    return completed, report, stack
+
+
+def _settings(command: PytestCommand, root: Path, scratch: Path) -> dict[str, Any]:
+    own = own_folder()
+    arguments = [*command.arguments, "--color=no", "-o", f"cache_dir={scratch / 'pytest_cache'}"]
+    if not command.remembered:
+        arguments += ["--continue-on-collection-errors", "--no-header"]
+    if own in root.parents and not _has_configuration(root):
+        arguments += _without_ours(root, scratch)
+    return {
+        "root": str(root),
+        "own": "" if own == root else str(own),
+        "own_names": [folder.parent.name for folder in own.glob("*/__init__.py")],
+        "arguments": arguments,
+        # a threshold for the whole suite says nothing about a part of it
+        "options": [["pytest_cov", "--cov-fail-under=0"]] if command.partial else [],
+    }
+
+
+def _without_ours(root: Path, scratch: Path) -> list[str]:
+    """For a workspace inside our own folder, where pytest would find our configuration."""
+    empty = scratch / "pytest.ini"
+    empty.write_text("[pytest]\n")
+    return ["-c", str(empty), f"--rootdir={root}", f"--confcutdir={root}"]
+
+
+def _has_configuration(root: Path) -> bool:
+    for name in CONFIG_FILES:
+        file = root / name
+        if file.is_file() and (name.endswith("pytest.ini") or b"pytest" in file.read_bytes()):
+            return True
+    return False
+
+
+def _split(
+    environment: Mapping[str, str], command: PytestCommand, root: Path
+) -> tuple[dict[str, str], dict[str, str], list[str]]:
+    """The environment at the start, what is added once pytest is imported, and the import path.
+
+    Until then nothing of the workspace may be importable, or its `sitecustomize.py` or
+    `pytest.py` would run in place of the real one.
+    """
+    given = {**environment, **command.variables}
+    entries = [str(root / entry) for entry in _entries(given.pop("PYTHONPATH", ""))]
+    outside = [entry for entry in entries if not Path(entry).is_relative_to(root)]
+    later = {name: given.pop(name) for name in ("PYTHONPYCACHEPREFIX", "PYTEST_ADDOPTS")}
+    if entries:
+        later["PYTHONPATH"] = os.pathsep.join(entries)
+    if outside:
+        given["PYTHONPATH"] = os.pathsep.join(outside)
+    return given, later, [str(root), *entries] if command.cwd_first else entries
+
+
+def _entries(path: str) -> list[str]:
+    return [entry for entry in path.split(os.pathsep) if entry]
+
+
+def _by_shell(
+    command: ShellCommand, environment: Mapping[str, str], context: GateContext, scratch: Path
+) -> tuple[Completed, Report, str]:
+    """The command as given. pytest, where one starts inside, finds our plugin as an installed
+    one and reports to a file; where the import path is reset it finds nothing and goes on."""
+    report = scratch / "report.jsonl"
+    plugins = _plugin_folder(scratch)
+    path = os.pathsep.join([str(plugins), *_entries(environment.get("PYTHONPATH", ""))])
+    completed = run(
+        [shell_path(), "-c", command.shown],
+        cwd=context.root,
+        env={**environment, "MCA_REPORT": str(report), "PYTHONPATH": path},
+        timeout=context.seconds,
+        log=_log_path(context.private),
+        stopped=context.stopped,
+    )
+    data = report.read_bytes() if report.is_file() else b""
+    return completed, parse(data, context.root), ""
+
+
+def _plugin_folder(scratch: Path) -> Path:
+    """A folder that looks to Python like an installed distribution with our plugin."""
+    folder = scratch / "plugins"
+    described = folder / "mca_report-1.dist-info"
+    described.mkdir(parents=True)
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: mca-report\nVersion: 1\n")
+    (described / "entry_points.txt").write_text("[pytest11]\nmca_report = mca_pytest_plugin\n")
+    shutil.copyfile(_PLUGIN, folder / _PLUGIN.name)
+    return folder
+
+
+def _log_path(private: Path) -> Path:
+    """A new log; the oldest of many are removed."""
+    folder = private / "logs"
+    kept = sorted(folder.glob("run_tests-*.log"))
+    for old in kept[: max(len(kept) - _LOGS_KEPT + 1, 0)]:
+        old.unlink(missing_ok=True)
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    return folder / f"run_tests-{stamp}-{os.urandom(3).hex()}.log"
+
+
+def _content(descriptor: int) -> bytes:
+    size = os.fstat(descriptor).st_size
+    return os.pread(descriptor, size, 0)
