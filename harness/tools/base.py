@@ -1,0 +1,103 @@
+"""The shape of a tool: what the model is told, and code that prepares a call before it runs."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from harness.workspace.changes import Tracker
+from harness.workspace.root import Root
+
+if TYPE_CHECKING:
+    from harness.code.index import CodeIndex
+    from knowledge import Store
+
+Access = Literal["read", "write", "execute", "remember"]
+Arguments = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a call: `text` for the model, `note` (a few words) and `diff` for people.
+
+    `malformed` marks a call that could not be understood, `denied` one that was not allowed.
+    """
+
+    text: str
+    note: str = ""
+    ok: bool = True
+    diff: str = ""
+    denied: bool = False
+    malformed: bool = False
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A checked call that may run. `preview` is the diff or command to show before asking;
+    `ask` is a reason to ask also where the tool alone would not be asked about; `path` is the
+    canonical path it is about, or empty."""
+
+    run: Callable[[], Result]
+    preview: str = ""
+    ask: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """What tools work with. `index` gives the code index as the files are now; `private` is a
+    folder of ours outside the workspace."""
+
+    root: Root
+    tracker: Tracker
+    index: Callable[[], "CodeIndex"]
+    store: "Store"
+    private: Path
+    shell_timeout: float
+    project: str
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool. `parameters` is a JSON schema; `shows` names the argument worth showing.
+
+    `prepare` raises ToolError for a call that cannot work, before anybody is asked.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    access: Access
+    shows: str
+    prepare: Callable[[ToolContext, Arguments], Prepared]
+
+    def schema(self) -> dict[str, Any]:
+        """The tool in the shape of a chat completion request."""
+        function = {
+            "name": self.name,
+            "description": self.description,
+            "parameters": self.parameters,
+        }
+        return {"type": "function", "function": function}
+
+
+def parameters(required: tuple[str, ...] = (), **properties: dict[str, Any]) -> dict[str, Any]:
+    """A JSON schema of an object with these properties and no others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def string(description: str, **more: Any) -> dict[str, Any]:
+    return {"type": "string", "description": description, **more}
+
+
+def integer(description: str) -> dict[str, Any]:
+    return {"type": "integer", "description": description}
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

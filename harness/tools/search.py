@@ -1,0 +1,171 @@
+"""search: lines that match a regular expression. No other program is run for it."""
+
+import re
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+
+from harness.errors import ToolError
+from harness.tools.base import (
+    Arguments,
+    Prepared,
+    Result,
+    Tool,
+    ToolContext,
+    parameters,
+    plural,
+    string,
+)
+from harness.workspace.files import walk
+
+MOST = 100
+SECONDS = 3.0
+_SHOWN_LINE = 300
+_SHOWN_BEFORE = 100
+_LARGEST_FILE = 1024 * 1024
+
+
+class _TookTooLong(Exception):
+    """Not a ToolError: those are caught for each file that cannot be read."""
+
+
+@dataclass
+class _Found:
+    """What a search has come to: lines to show, and how many there are in how many files."""
+
+    lines: list[str] = field(default_factory=list)
+    count: int = 0
+    files: int = 0
+
+    def text(self) -> str:
+        more = self.count - len(self.lines)
+        rest = [f"... and {more} more; narrow the pattern or the path"] if more > 0 else []
+        return "\n".join([*self.lines, *rest])
+
+    def note(self) -> str:
+        return f"{self.count} in {plural(self.files, 'file')}" if self.count else "no match"
+
+
+def _prepare(context: ToolContext, arguments: Arguments) -> Prepared:
+    located = context.root.locate(arguments.get("path", "."))
+    wanted = arguments["pattern"]
+    if not wanted:
+        raise ToolError("pattern is empty; name the text or regular expression to look for.")
+    pattern, remark = _compiled(wanted)
+    notes = [note for note in (located.note, remark) if note]
+
+    def run() -> Result:
+        found = _Found()
+        try:
+            with _time_limit() as check:
+                _search(context, pattern, located.path, found, check)
+            text = found.text() or f"No line matches {wanted!r} in {located.path!r}."
+        except _TookTooLong:
+            stopped = f"(Stopped after {SECONDS:g} s; use a simpler pattern or name a folder.)"
+            text = "\n".join([*found.lines, stopped])
+        return Result("\n".join([*notes, text]), found.note())
+
+    return Prepared(run, path=located.path)
+
+
+def _compiled(text: str) -> tuple[re.Pattern[str], str]:
+    """The pattern, and a remark when it is taken as plain text."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        try:
+            return re.compile(text), ""
+        except (re.error, OverflowError, RecursionError, MemoryError) as error:
+            remark = f"({text!r} is no regular expression, {error}; it was taken as plain text.)"
+            return re.compile(re.escape(text)), remark
+
+
+def _search(
+    context: ToolContext,
+    pattern: re.Pattern[str],
+    where: str,
+    found: _Found,
+    check: Callable[[], None],
+) -> None:
+    for path in _paths(context, where):
+        check()
+        lines = list(_matches(context, pattern, path))
+        found.count += len(lines)
+        found.files += bool(lines)
+        found.lines += lines[: MOST - len(found.lines)]
+
+
+def _paths(context: ToolContext, where: str) -> Iterable[str]:
+    """The files of a folder that count, or the one file that is named, ignored or not."""
+    folder = context.root.path / where
+    if not folder.is_dir():
+        context.root.read(where)
+        return [where]
+    files = walk(context.root.path)
+    return files if where == "." else [path for path in files if path.startswith(where + "/")]
+
+
+def _matches(context: ToolContext, pattern: re.Pattern[str], path: str) -> Iterator[str]:
+    try:
+        data = context.root.read(path)
+    except ToolError:
+        return
+    if b"\0" in data[:8192] or len(data) > _LARGEST_FILE:
+        return
+    for number, line in enumerate(data.decode("utf-8-sig", "replace").split("\n"), 1):
+        match = pattern.search(line.removesuffix("\r"))
+        if match:
+            yield f"{path}:{number}: {_shown(line, match.start())}"
+
+
+def _shown(line: str, at: int) -> str:
+    """The line, or of a very long one the part around the match."""
+    if len(line) <= _SHOWN_LINE:
+        return line.strip()
+    start = max(0, at - _SHOWN_BEFORE)
+    dots = "..." if start else ""
+    return f"{dots}{line[start : start + _SHOWN_LINE].strip()}..."
+
+
+@contextmanager
+def _time_limit() -> Iterator[Callable[[], None]]:
+    """Gives a check that raises _TookTooLong when the time is over. In the main thread a pattern
+    that backtracks without end is stopped, too: `re` looks at signals while it matches."""
+    deadline = time.monotonic() + SECONDS
+
+    def check() -> None:
+        if time.monotonic() > deadline:
+            raise _TookTooLong
+
+    if threading.current_thread() is not threading.main_thread():
+        yield check
+        return
+
+    def too_long(_signal: int, _frame: FrameType | None) -> None:
+        raise _TookTooLong
+
+    previous = signal.signal(signal.SIGALRM, too_long)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        yield check
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous or signal.SIG_DFL)
+
+
+TOOL = Tool(
+    name="search",
+    description="Find the lines that match a regular expression (Python syntax) in text files.",
+    parameters=parameters(
+        ("pattern",),
+        pattern=string("Regular expression"),
+        path=string("File or folder to search; default '.'"),
+    ),
+    access="read",
+    shows="pattern",
+    prepare=_prepare,
+)

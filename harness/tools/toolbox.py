@@ -1,0 +1,181 @@
+"""The one place where a call is prepared, approved, run and finished."""
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from harness.errors import ToolError, TurnEnd
+from harness.journal import Journal
+from harness.model.values import Call
+from harness.tools.approval import Approvals
+from harness.tools.arguments import ALIASES, check
+from harness.tools.base import Prepared, Result, Tool, ToolContext
+from harness.workspace.paths import locate
+
+MOST_CHARACTERS = 24_000
+"""Of one result that are sent to the model."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def all_tools() -> tuple[Tool, ...]:
+    """Every tool, in the order the model is told of them."""
+    from harness.tools import (
+        find_definitions,
+        find_references,
+        list_files,
+        outline,
+        patch_file,
+        read_file,
+        read_symbol,
+        remember,
+        run_shell,
+        search,
+        write_file,
+    )
+
+    return (
+        list_files.TOOL,
+        read_file.TOOL,
+        search.TOOL,
+        find_definitions.TOOL,
+        find_references.TOOL,
+        outline.TOOL,
+        read_symbol.TOOL,
+        run_shell.TOOL,
+        write_file.TOOL,
+        patch_file.TOOL,
+        remember.REMEMBER,
+        remember.FORGET,
+    )
+
+
+class Toolbox:
+    """Runs calls; whatever goes wrong becomes a sentence for the model."""
+
+    def __init__(self, context: ToolContext, approvals: Approvals, journal: Journal) -> None:
+        self._context = context
+        self._approvals = approvals
+        self._journal = journal
+        self._tools: Mapping[str, Tool] = {tool.name: tool for tool in all_tools()}
+        self._started = 0.0
+        self.denied = 0
+
+    def schemas(self) -> list[dict[str, Any]]:
+        return [tool.schema() for tool in self._tools.values()]
+
+    def changes_files(self, name: str) -> bool:
+        """Whether a call of this tool can change the workspace's files."""
+        tool = self._tools.get(name)
+        return tool is not None and tool.access in ("write", "execute")
+
+    def path_of(self, call: Call) -> str:
+        """The canonical path a call is about, or '' when it names none that can be used."""
+        tool = self._tools.get(call.name)
+        try:
+            spelling = self._checked(tool, call)[1].get("path")
+            return locate(str(self._context.root.path), spelling).path if spelling else ""
+        except ToolError:
+            return ""
+
+    def run(self, call: Call) -> Result:
+        """Announce the call and run it; KeyboardInterrupt passes through after being journalled.
+
+        The caller gives the result to `report`, since it may add a remark for the model.
+        """
+        tool = self._tools.get(call.name)
+        summary = _summary(tool, call)
+        shown = dict(call.arguments) if call.arguments is not None else call.raw
+        self._journal.emit(
+            "tool_call", id=call.id, name=call.name, arguments=shown, summary=summary
+        )
+        self._started = time.monotonic()
+        try:
+            return self._result(tool, call, summary)
+        except KeyboardInterrupt:
+            self.report(call, Result("Interrupted by the user.", "interrupted", ok=False))
+            raise
+
+    def report(self, call: Call, result: Result) -> None:
+        """Journal a result as the model gets it."""
+        self.denied += result.denied
+        self._journal.emit(
+            "tool_result",
+            id=call.id,
+            name=call.name,
+            ok=result.ok,
+            denied=result.denied,
+            text=result.text,
+            note=result.note,
+            diff=result.diff,
+            seconds=round(time.monotonic() - self._started, 3),
+        )
+
+    def _result(self, tool: Tool | None, call: Call, summary: str) -> Result:
+        try:
+            tool, arguments = self._checked(tool, call)
+        except ToolError as error:
+            return _bounded(Result(f"Error: {error}", "malformed call", ok=False, malformed=True))
+        try:
+            prepared = tool.prepare(self._context, arguments)
+            denial = self._denial(tool, prepared, call, summary)
+            return denial or _bounded(prepared.run())
+        except ToolError as error:
+            return _bounded(Result(f"Error: {error}", "error", ok=False))
+        except TurnEnd:
+            raise
+        except Exception as error:
+            what = f"Error: {call.name} failed: {type(error).__name__}: {error}"
+            return _bounded(Result(what, "error", ok=False))
+
+    def _checked(self, tool: Tool | None, call: Call) -> tuple[Tool, dict[str, Any]]:
+        if tool is None:
+            raise ToolError(_unknown(call.name, self._tools))
+        if call.arguments is None:
+            raise ToolError(call.problem or "The arguments are not a JSON object.")
+        return tool, check(tool, call.arguments)
+
+    def _denial(self, tool: Tool, prepared: Prepared, call: Call, summary: str) -> Result | None:
+        answer = self._approvals.decide(tool, prepared, summary)
+        self._started = time.monotonic()  # the time to think is the user's
+        if tool.access != "read":
+            self._journal.emit(
+                "approval",
+                id=call.id,
+                tool=tool.name,
+                decision="allow" if answer.allow else "deny",
+                by=answer.by,
+                comment=answer.comment,
+            )
+        if answer.allow:
+            return None
+        why = f" ({answer.comment})" if answer.comment else ""
+        text = f"Denied{why}: {tool.name} was not run. Do not repeat it; say what you would change."
+        return Result(text, "denied", ok=False, denied=True)
+
+
+def _summary(tool: Tool | None, call: Call) -> str:
+    """The one argument worth seeing, on one line."""
+    arguments = call.arguments or {}
+    names = [tool.shows, *ALIASES.get(tool.shows, ())] if tool else list(arguments)
+    values = [arguments[name] for name in names if arguments.get(name) is not None]
+    return " ".join(str(values[0]).split())[:200] if values else ""
+
+
+def _unknown(name: str, tools: Mapping[str, Tool]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, tools, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return f"There is no tool {name!r}.{hint} The tools are: {', '.join(tools)}."
+
+
+def _bounded(result: Result) -> Result:
+    # undecodable bytes and NUL have no place in a request
+    text = _SURROGATE.sub("\ufffd", result.text.replace("\0", "\\0"))
+    if len(text) > MOST_CHARACTERS:
+        half = MOST_CHARACTERS // 2
+        left_out = len(text) - 2 * half
+        text = f"{text[:half]}\n... {left_out} characters left out ...\n{text[-half:]}"
+    return replace(result, text=text)
