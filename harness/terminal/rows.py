@@ -1,0 +1,83 @@
+"""How one event reads: from a payload of docs/journal.md to what a line says."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from harness.terminal.layout import Row
+from harness.terminal.style import Glyphs
+
+Payload = Mapping[str, Any]
+
+SLOW = 1.0
+"""Seconds from which a tool call's duration is worth a note."""
+
+
+def tool_row(glyphs: Glyphs, payload: Payload, summary: str, denied: str | None) -> Row:
+    """`denied` is None or who said no, with the comment if there was one."""
+    name, note = str(payload.get("name", "")), str(payload.get("note") or "")
+    if denied is not None:
+        return Row(glyphs.denied, "attention", name, summary, note or denied)
+    if not payload.get("ok"):
+        first_line = str(payload.get("text", "")).strip().partition("\n")[0]
+        return Row(glyphs.failed, "bad", name, summary, note or first_line or "failed")
+    seconds = float(payload.get("seconds") or 0)
+    if seconds >= SLOW:
+        note = f"{note} {seconds:.1f}s".lstrip()
+    return Row(glyphs.passed, "good", name, summary, note)
+
+
+def verdict_row(glyphs: Glyphs, payload: Payload) -> Row:
+    status = str(payload.get("status", ""))
+    glyph, style = _marks(glyphs).get(status, (glyphs.warning, "attention"))
+    reason, summary = str(payload.get("reason") or ""), str(payload.get("summary") or "")
+    about = summary or reason if status == "passed" else reason or summary
+    if status == "could_not_run":
+        about = f"could not run: {about}" if about else "could not run"
+    note = f"{float(payload.get('seconds') or 0):.1f}s"
+    return Row(glyph, style, str(payload.get("gate", "")), about, note, cut="end")
+
+
+def outcome_line(glyphs: Glyphs, payload: Payload) -> tuple[str, str, str]:
+    """(glyph, style, text)"""
+    kind, message = str(payload.get("kind", "")), str(payload.get("message") or "")
+    glyph, style = _marks(glyphs).get(kind, (glyphs.warning, "attention"))
+    return glyph, style, f"{kind}: {message}" if message else kind
+
+
+def context_line(payload: Payload) -> str:
+    """`context: password_rules (matched 'password' in key, 0.41), auth.py`, '' for nothing."""
+    picks = [_pick(pick) for pick in payload.get("picks") or ()]
+    if not picks:
+        return ""
+    left_out = int(payload.get("left_out") or 0)
+    return f"context: {', '.join(picks)}" + (f"; {left_out} left out" if left_out else "")
+
+
+def retry_line(payload: Payload) -> str:
+    wait = float(payload.get("wait") or 0)
+    return f"{payload.get('error_class')}: {payload.get('message')}; again in {wait:g}s"
+
+
+def _pick(pick: Payload) -> str:
+    name = str(pick.get("name", ""))
+    if pick.get("kind") != "entry":
+        return name
+    score = pick.get("score")
+    parts = [str(pick.get("reason") or ""), "" if score is None else f"{float(score):.2f}"]
+    note = ", ".join(part for part in parts if part)
+    return f"{name} ({note})" if note else name
+
+
+def _marks(glyphs: Glyphs) -> Mapping[str, tuple[str, str]]:
+    """Glyph and style of each status of a verdict and each kind of outcome."""
+    return {
+        "passed": (glyphs.passed, "good"),
+        "verified": (glyphs.passed, "good"),
+        "answered": (glyphs.info, "dim"),
+        "failed": (glyphs.failed, "bad"),
+        "model_error": (glyphs.failed, "bad"),
+        "needs_review": (glyphs.review, "attention"),
+        "denied": (glyphs.denied, "attention"),
+        "skipped": (glyphs.skipped, "dim"),
+        "interrupted": (glyphs.skipped, "attention"),
+    }
