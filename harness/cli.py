@@ -1,0 +1,145 @@
+"""The command line: sub-commands, and the choice of a face."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False  # importing typing for it would cost a quarter of `--help`
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from harness.config import Options, Places
+    from harness.terminal.console import Console
+
+PROGRAM = "mini-coding-agent"
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one command; returns the exit code. Everything for people goes to standard error."""
+    options = argv[: list(argv).index("--")] if "--" in argv else argv
+    if "-h" in options or "--help" in options:
+        from harness.usage import HELP
+
+        return _print(HELP)
+    if "--version" in options:
+        return _print(f"{PROGRAM} {_version()}\n")
+    return _guarded(argv)
+
+
+def _guarded(argv: Sequence[str]) -> int:
+    from harness.errors import ModelFailure, UserError
+    from harness.flags import parser
+
+    try:
+        return _dispatch(parser().parse_intermixed_args(argv))
+    except UserError as error:
+        return _fail(str(error), error.exit_code)
+    except ModelFailure as error:
+        return _fail(str(error), 4)
+    except KeyboardInterrupt:
+        return _fail("interrupted", 130)
+
+
+def _dispatch(arguments: argparse.Namespace) -> int:
+    words: list[str] = arguments.prompt
+    _exit_on_sigterm()
+    if words == ["doctor"]:
+        from harness.doctor import doctor
+
+        return doctor(arguments.cwd, sys.stdout)
+    if words == ["demo"]:
+        from harness.demo import demo
+
+        return demo(sys.stdout)
+    request = _request(words)
+    return _converse(arguments, request)
+
+
+def _converse(arguments: argparse.Namespace, request: str | None) -> int:
+    import gc
+
+    # modules make no garbage while they load; looking for it took a tenth of the start
+    gc.set_threshold(50_000, 20, 20)
+    from harness.config import load, places
+    from harness.flags import settings
+
+    where = places(arguments.cwd)
+    options = load(where, settings(arguments), os.environ)
+    from harness.terminal.console import open_console
+
+    console = open_console(
+        sys.stdin, sys.stdout, sys.stderr, trace=arguments.trace, json=arguments.json
+    )
+    return _run(arguments, options, where, console, request)
+
+
+def _run(
+    arguments: argparse.Namespace,
+    options: Options,
+    where: Places,
+    console: Console,
+    request: str | None,
+) -> int:
+    from harness.session import Session
+
+    former = None
+    if arguments.resume is not None:
+        from harness.resume import find
+
+        former = find(where, arguments.resume)
+    session = Session(
+        options, where, console.ask, version=_version(), former=former, sinks=console.sinks
+    )
+    try:
+        if request is not None:
+            return session.run(request).exit_code
+        from harness.terminal.repl import run
+
+        session.look_for_model()
+        history = where.user / "history"
+        return run(session, console, root=where.workspace, history_file=history, version=_version())
+    finally:
+        session.close("end")
+
+
+def _request(words: list[str]) -> str | None:
+    """The one-shot request, or None for a conversation. Raises UsageError for an empty one."""
+    from harness.errors import UsageError
+
+    if not words:
+        return None
+    text = " ".join(words)
+    if words == ["-"]:
+        data = sys.stdin.buffer.read() if hasattr(sys.stdin, "buffer") else b""
+        text = data.decode("utf-8", "replace")
+    if not text.strip():
+        raise UsageError("the request is empty: say what to do, or start without one to converse")
+    return text.strip()
+
+
+def _version() -> str:
+    import mini_coding_agent
+
+    return mini_coding_agent.__version__
+
+
+def _exit_on_sigterm() -> None:
+    """Let a polite kill unwind, so that running commands are stopped and the journal is closed."""
+    import signal
+
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+    signal.signal(signal.SIGHUP, lambda number, _frame: sys.exit(128 + number))
+
+
+def _print(text: str) -> int:
+    sys.stdout.write(text)
+    return 0
+
+
+def _fail(message: str, code: int) -> int:
+    from harness.terminal.safe import encodable, one_line
+
+    sys.stderr.write(encodable(f"{PROGRAM}: {one_line(message)}\n", sys.stderr.encoding))
+    return code

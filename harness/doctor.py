@@ -1,0 +1,89 @@
+"""`doctor`: what this machine has, what is missing, and how to get it."""
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from typing import TextIO
+
+from harness.config import Places, places
+
+Row = tuple[str, str, str]
+"""What, what was found, and how to get it when it is missing ('' when it is there)."""
+
+
+def doctor(cwd: str, out: TextIO) -> int:
+    """Print what was found; 0 when the agent can work here, 5 when something it needs is missing.
+
+    Raises UsageError when `cwd` is not a folder.
+    """
+    where = places(cwd)
+    missing = False
+    for what, found, remedy in _rows(where):
+        glyph = "-" if remedy else "+"
+        out.write(f"{glyph} {what:<12} {found}\n")
+        if remedy:
+            out.write(f"  {'':<12} -> {remedy}\n")
+        missing = missing or (bool(remedy) and what in ("pytest", "server"))
+    return 5 if missing else 0
+
+
+def _rows(where: Places) -> Iterator[Row]:
+    yield "python", f"{platform.python_version()} at {sys.executable}", ""
+    yield "workspace", str(where.workspace), ""
+    yield from _workspace_python(where)
+    yield _git()
+    yield from _servers()
+    yield _sandbox()
+    yield _state(where)
+
+
+def _workspace_python(where: Places) -> Iterator[Row]:
+    from harness.process.interpreter import find
+    from harness.process.run import run
+
+    interpreter = find(where.workspace, None)
+    yield "interpreter", f"{interpreter.path} ({interpreter.origin})", ""
+    code = "import pytest; print(pytest.__version__)"
+    argv = [str(interpreter.path), "-I", "-c", code]
+    done = run(argv, cwd=where.workspace, env=dict(os.environ), timeout=20)
+    if done.exit_code == 0:
+        yield "pytest", done.output.strip(), ""
+    else:
+        remedy = f"{interpreter.path} -m pip install pytest"
+        yield "pytest", "not installed in the workspace's interpreter", remedy
+
+
+def _git() -> Row:
+    path = shutil.which("git")
+    return "git", path or "not found", "" if path else "install git with your package manager"
+
+
+def _servers() -> Iterator[Row]:
+    from harness.model.servers import probe_all
+
+    found = [place.server for place in probe_all() if place.server is not None]
+    for server in found:
+        models = ", ".join(server.models[:3]) or "no models listed"
+        more = f" and {len(server.models) - 3} more" if len(server.models) > 3 else ""
+        yield "server", f"{server.kind} at {server.base_url}: {models}{more}", ""
+    if not found:
+        remedy = "start one: ollama serve, or llama-server -m MODEL.gguf --jinja"
+        yield "server", "no local model server answers", remedy
+
+
+def _sandbox() -> Row:
+    path = shutil.which("bwrap")
+    if path:
+        return "sandbox", f"{path} is there; commands do not run in it yet", ""
+    return "sandbox", "none: commands run as you", "apt-get install bubblewrap"
+
+
+def _state(where: Places) -> Row:
+    folder = where.state
+    while not folder.exists():
+        folder = folder.parent
+    if os.access(folder, os.W_OK):
+        return "state", str(where.state), ""
+    return "state", f"{folder} cannot be written", "journals go to a temporary folder until it can"

@@ -1,0 +1,1 @@
+"""Observe, orient, decide, act, verify: a request becomes an outcome that is true."""

@@ -1,0 +1,200 @@
+"""Decide: from what changed, by rules, which gates are due and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.code.index import CodeIndex
+from harness.errors import ToolError
+from harness.model.values import Call
+from harness.ooda.facts import Facts, change_facts, workspace_facts
+from harness.ooda.observe import Observe
+from harness.ooda.turn import DueGate, Turn
+from harness.workspace.changes import Changes, Snapshot, Tracker, compare
+from harness.workspace.root import Root
+from rules import Fact
+
+if TYPE_CHECKING:
+    from harness.code.test_shape import ShapeChange
+    from harness.gates.values import Finding
+
+_OF_WORKSPACE = ("file", "is_test", "imports", "test_covers", "has_tests")
+_OF_CHANGES = ("file_modified", "file_created", "file_deleted", "verify_config_changed")
+_OF_TESTS = ("expectation_changed", "test_removed", "test_switched_off")
+_OF_TURN = ("attempt", "tool_requested")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Gates that are due, findings of the integrity rules, and modified sources no test covers."""
+
+    gates: tuple[DueGate, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    uncovered: tuple[str, ...] = ()
+
+
+class Decide:
+    """Keeps the facts in step with the workspace and asks the rules."""
+
+    def __init__(
+        self,
+        facts: Facts,
+        index: CodeIndex,
+        refresh: Callable[[Snapshot], None],
+        observe: Observe,
+        tracker: Tracker,
+        root: Root,
+    ) -> None:
+        """`refresh` brings `index` up to a snapshot."""
+        self._facts = facts
+        self._refresh = refresh
+        self._index = index
+        self._observe = observe
+        self._tracker = tracker
+        self._root = root
+        self._synced: Snapshot | None = None
+
+    def start(self, now: Snapshot) -> None:
+        """Facts about the workspace as it is."""
+        if now == self._synced:
+            return
+        self._refresh(now)
+        origin = "start" if self._synced is None else "scan"
+        self._facts.sync(workspace_facts(self._index, now), _OF_WORKSPACE, origin)
+        self._synced = now
+
+    def begin(self, turn: Turn) -> None:
+        """Facts for the start of a turn: the workspace as it is, nothing modified."""
+        self.forget()
+        self.start(turn.before)
+
+    def forget(self) -> None:
+        """Drop what is known of the running turn's changes."""
+        self._facts.sync(set(), (*_OF_CHANGES, *_OF_TESTS, *_OF_TURN), "turn")
+
+    def requested(self, call: Call, path: str) -> None:
+        self._facts.update([Fact("tool_requested", (call.id, call.name, path))], (), "turn")
+
+    def attempt(self, number: int) -> None:
+        self._facts.sync({Fact("attempt", (number,))}, ("attempt",), "turn")
+
+    def look(self, turn: Turn, origin: str) -> Changes:
+        """Bring the facts up to what differs from the start of the turn."""
+        now = self._observe.now()
+        changes = compare(turn.before, now)
+        lost = {path: set(self._index.covering(path)) for path in changes.deleted}
+        self._refresh(now)
+        self._synced = (
+            None if changes else self._synced
+        )  # facts of the turn are not the workspace's
+        new = self._covering_facts(changes, now)
+        new |= {Fact("test_covers", (test, path)) for path, tests in lost.items() for test in tests}
+        known = {fact for name in _OF_WORKSPACE for fact in self._facts.database.facts(name)}
+        wanted = change_facts(changes)
+        modified = {fact for name in _OF_CHANGES for fact in self._facts.database.facts(name)}
+        added = sorted((new - known) | (wanted - modified))
+        self._facts.update(added, sorted(modified - wanted), origin)
+        return changes
+
+    def __call__(self, turn: Turn) -> Decision:
+        """What is due for the changes since the start of the turn; call `look` first."""
+        changes = compare(turn.before, self._observe.last)
+        shapes = self._test_shapes(turn, changes)
+        self._facts.sync(_shape_facts(shapes), _OF_TESTS, "scan")
+        return Decision(self._due(), self._findings(shapes), self._uncovered(changes))
+
+    def _covering_facts(self, changes: Changes, now: Mapping[str, str]) -> set[Fact]:
+        """Workspace facts that the changed files bring; none is taken back within a turn."""
+        if not changes:
+            return set()
+        facts = {
+            fact
+            for fact in workspace_facts(self._index, now)
+            if fact.predicate == "has_tests" or not set(changes.paths).isdisjoint(fact.args)
+        }
+        for path in changes.modified:
+            covering = self._index.covering(path)
+            facts |= {Fact("test_covers", (test, path)) for test in covering}
+        return facts
+
+    def _due(self) -> tuple[DueGate, ...]:
+        database = self._facts.database
+        targets: dict[str, list[str]] = {}
+        for fact in database.derived("gate_target"):
+            targets.setdefault(str(fact.args[0]), []).append(str(fact.args[1]))
+        return tuple(
+            DueGate(
+                str(fact.args[0]),
+                tuple(sorted(set(targets.get(str(fact.args[0]), ())))),
+                database.why(fact).text(),
+            )
+            for fact in database.derived("verify_gate")
+        )
+
+    def _test_shapes(self, turn: Turn, changes: Changes) -> dict[str, ShapeChange]:
+        shapes: dict[str, ShapeChange] = {}
+        tests = {str(fact.args[0]) for fact in self._facts.database.facts("is_test")}
+        for path in changes.paths:
+            if path in turn.before and path in tests:
+                shapes[path] = self._shape(path, turn.before[path], path in changes.deleted)
+        return shapes
+
+    def _shape(self, path: str, digest: str, deleted: bool) -> ShapeChange:
+        from harness.code.test_shape import ShapeChange
+        from harness.code.test_shape import compare as compare_tests
+
+        if deleted:
+            return ShapeChange(removed=("every test in it",))
+        before = self._tracker.content(digest)
+        if before is None:
+            return ShapeChange(expectation_changed=("the former text was not kept",))
+        try:
+            return compare_tests(before, self._root.read(path))
+        except ToolError:
+            return ShapeChange(removed=("it cannot be read",))
+
+    def _findings(self, shapes: Mapping[str, ShapeChange]) -> tuple[Finding, ...]:
+        from harness.gates.values import Finding
+
+        found: list[Finding] = []
+        for fact in self._facts.database.derived("integrity"):
+            level, reason, path = (str(arg) for arg in fact.args)
+            names = _names(shapes.get(path), reason)
+            message = f"{reason}: {', '.join(names)}" if names else reason
+            found.append(Finding("error" if level == "hard" else "warning", path, 0, message))
+        return tuple(found)
+
+    def _uncovered(self, changes: Changes) -> tuple[str, ...]:
+        covered = {fact.args[1] for fact in self._facts.database.facts("test_covers")}
+        tests = {fact.args[0] for fact in self._facts.database.facts("is_test")}
+        return tuple(
+            path
+            for path in changes.modified
+            if path.endswith(".py") and path not in covered and path not in tests
+        )
+
+
+def _shape_facts(shapes: Mapping[str, ShapeChange]) -> set[Fact]:
+    facts: set[Fact] = set()
+    for path, shape in shapes.items():
+        if shape.expectation_changed:
+            facts.add(Fact("expectation_changed", (path,)))
+        if shape.removed:
+            facts.add(Fact("test_removed", (path,)))
+        if shape.switched_off:
+            facts.add(Fact("test_switched_off", (path,)))
+    return facts
+
+
+def _names(shape: ShapeChange | None, reason: str) -> tuple[str, ...]:
+    """The tests that a reason of the kernel's integrity rules is about."""
+    if shape is None:
+        return ()
+    about = {
+        "a test expectation was changed": shape.expectation_changed,
+        "a test was removed": shape.removed,
+        "a test was switched off": shape.switched_off,
+    }
+    return about.get(reason, ())

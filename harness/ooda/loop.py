@@ -1,0 +1,202 @@
+"""The loop: observe, orient, then act, decide and verify until the turn is settled."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from harness.errors import LimitReached, TurnEnd
+from harness.journal import Journal
+from harness.model.values import Call
+from harness.ooda import prompts
+from harness.ooda.act import Act
+from harness.ooda.decide import Decision
+from harness.ooda.limits import Limits, Meter
+from harness.ooda.observe import Observe
+from harness.ooda.settle import Settled, settle, settle_baseline, settle_end
+from harness.ooda.turn import Context, Outcome, Turn, Verification
+from harness.workspace.changes import Changes
+
+
+class Deciding(Protocol):
+    """What the loop needs of decide; see `Decide`."""
+
+    def begin(self, turn: Turn) -> None: ...
+    def requested(self, call: Call, path: str) -> None: ...
+    def attempt(self, number: int) -> None: ...
+    def look(self, turn: Turn, origin: str) -> Changes: ...
+    def __call__(self, turn: Turn) -> Decision: ...
+
+
+@dataclass(frozen=True)
+class Phases:
+    """The five phases. Without OODA, orient, decide and verify are those of `baseline`."""
+
+    observe: Observe
+    orient: Callable[[Turn], Context]
+    act: Act
+    decide: Deciding
+    verify: Callable[[Turn, Decision, Changes], Verification]
+    ooda: bool = True
+
+
+class Loop:
+    """Runs turns for one session."""
+
+    def __init__(
+        self,
+        phases: Phases,
+        limits: Limits,
+        journal: Journal,
+        path_of: Callable[[Call], str],
+        denials: Callable[[], int],
+    ) -> None:
+        self._phases = phases
+        self._limits = limits
+        self._journal = journal
+        self._path_of = path_of
+        self._denials = denials
+
+    def run(self, request: str) -> Outcome:
+        """One turn, from the text typed to an outcome; raises nothing for what ends a turn."""
+        run = _Run(Meter(self._limits), self._phases.act.requests, self._denials())
+        turn = self._observe(request)
+        try:
+            context = self._orient(turn)
+            self._phases.act.say(prompts.request(request, context.text, turn.elsewhere), "request")
+            while True:
+                self._act(turn, run)
+                decision = self._decide(turn, run)
+                run.verification = self._phases.verify(turn, decision, run.changes)
+                if not run.verification.failed or run.attempt >= self._limits.attempts:
+                    break
+                failed = run.verification.having("failed")
+                self._phases.act.say(prompts.feedback(failed), "feedback")
+            settled = self._settle(run, decision)
+        except TurnEnd as end:
+            settled = self._end(turn, run, end)
+        except KeyboardInterrupt:
+            settled = self._interrupt(turn, run)
+        return self._finish(run, settled)
+
+    def refuse(self, failure: TurnEnd) -> Outcome:
+        """The outcome of a request for which there is no model: nothing was begun."""
+        run = _Run(Meter(self._limits), self._phases.act.requests, self._denials())
+        return self._finish(run, settle_end(failure, run.changes, run.verification))
+
+    def _observe(self, request: str) -> Turn:
+        turn = self._phases.observe.begin(request)
+        self._journal.emit("turn_started", turn=turn.number, request=request, branch=turn.branch)
+        self._phases.decide.begin(turn)
+        return turn
+
+    def _orient(self, turn: Turn) -> Context:
+        context = self._phases.orient(turn)
+        picks = [
+            {
+                "kind": pick.kind,
+                "name": pick.name,
+                "reason": pick.reason,
+                "score": round(pick.score, 3),
+                "tokens": pick.tokens,
+            }
+            for pick in context.picks
+        ]
+        self._journal.emit("context", picks=picks, left_out=context.left_out)
+        return context
+
+    def _act(self, turn: Turn, run: "_Run") -> None:
+        run.attempt += 1
+        self._journal.emit("attempt_started", attempt=run.attempt)
+        self._phases.decide.attempt(run.attempt)
+
+        def before(call: Call) -> None:
+            self._phases.decide.requested(call, self._path_of(call))
+
+        def after(call: Call) -> bool:
+            former = run.changes
+            run.changes = self._phases.decide.look(turn, f"tool:{call.id}")
+            return run.changes != former
+
+        run.answer = self._phases.act(run.meter, before, after)
+
+    def _decide(self, turn: Turn, run: "_Run") -> Decision:
+        run.changes = self._phases.decide.look(turn, "scan")
+        decision = self._phases.decide(turn)
+        gates = [
+            {"name": gate.name, "targets": list(gate.targets), "why": gate.why}
+            for gate in decision.gates
+        ]
+        self._journal.emit("gates_due", gates=gates)
+        return decision
+
+    def _settle(self, run: "_Run", decision: Decision) -> Settled:
+        denied = self._denials() > run.denials_before
+        if not self._phases.ooda:
+            return settle_baseline(run.changes, denied)
+        return settle(run.changes, decision, run.verification, run.attempt, denied)
+
+    def _end(self, turn: Turn, run: "_Run", end: TurnEnd) -> Settled:
+        """A limit still gets its changes verified; a failed model gets them told."""
+        self._phases.act.repair()
+        run.verification = Verification()
+        decision = self._decide(turn, run)
+        if isinstance(end, LimitReached) and run.changes:
+            run.verification = self._phases.verify(turn, decision, run.changes)
+        return settle_end(end, run.changes, run.verification)
+
+    def _interrupt(self, turn: Turn, run: "_Run") -> Settled:
+        self._phases.act.repair()
+        run.changes = self._phases.decide.look(turn, "scan")
+        changed = ", ".join(run.changes.paths[:5])
+        state = f"; the change of {changed} is unverified" if changed else ""
+        return "interrupted", f"stopped by Ctrl-C{state}"
+
+    def _finish(self, run: "_Run", settled: Settled) -> Outcome:
+        kind, message = settled
+        outcome = Outcome(
+            kind=kind,
+            message=message,
+            answer=run.answer,
+            changed=run.changes.paths,
+            steps=run.meter.steps,
+            attempts=run.attempt,
+            requests=self._phases.act.requests - run.requests_before,
+            prompt_tokens=run.meter.prompt_tokens,
+            completion_tokens=run.meter.completion_tokens,
+            estimated=run.meter.estimated,
+            seconds=round(run.meter.seconds, 3),
+            verdicts=run.verification.verdicts,
+        )
+        self._journal.emit("outcome", **as_payload(outcome))
+        return outcome
+
+
+class _Run:
+    """What happens in one turn."""
+
+    def __init__(self, meter: Meter, requests_before: int, denials_before: int) -> None:
+        self.meter = meter
+        self.requests_before = requests_before
+        self.denials_before = denials_before
+        self.attempt = 0
+        self.answer = ""
+        self.changes = Changes()
+        self.verification = Verification()
+
+
+def as_payload(outcome: Outcome) -> dict[str, object]:
+    """The payload of an `outcome` event."""
+    return {
+        "kind": outcome.kind,
+        "exit_code": outcome.exit_code,
+        "message": outcome.message,
+        "answer": outcome.answer,
+        "changed": list(outcome.changed),
+        "steps": outcome.steps,
+        "attempts": outcome.attempts,
+        "requests": outcome.requests,
+        "prompt_tokens": outcome.prompt_tokens,
+        "completion_tokens": outcome.completion_tokens,
+        "estimated": outcome.estimated,
+        "seconds": outcome.seconds,
+    }

@@ -1,0 +1,326 @@
+"""The parts put together for one workspace: what every face talks to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.code.index import CodeIndex
+from harness.config import Options, Places
+from harness.connection import Connection
+from harness.errors import ModelFailure, ToolError, UserError
+from harness.journal import Sink
+from harness.model.history import History
+from harness.model.servers import Server
+from harness.ooda import prompts
+from harness.ooda.act import Act
+from harness.ooda.baseline import NoDecision, no_context, no_verification
+from harness.ooda.decide import Decide
+from harness.ooda.facts import Facts
+from harness.ooda.limits import Limits
+from harness.ooda.loop import Loop, Phases
+from harness.ooda.observe import Observe
+from harness.ooda.orient import TEST_COMMAND, Orient
+from harness.ooda.turn import Outcome
+from harness.startup import load_rules, open_journal, private_folder
+from harness.tools.approval import Approvals, Asker
+from harness.tools.base import ToolContext
+from harness.tools.diffs import unified
+from harness.tools.toolbox import Toolbox
+from harness.workspace.changes import Changes, Snapshot, Tracker, compare
+from harness.workspace.edits import decode
+from harness.workspace.root import Root
+from knowledge import Store
+from rules import Database, Program, RuleError, parse_atom
+
+if TYPE_CHECKING:
+    from harness.ooda.decide import Decision
+    from harness.ooda.turn import Turn, Verification
+    from harness.ooda.verify import Verify
+    from harness.resume import Former
+
+
+@dataclass(frozen=True)
+class RuleLine:
+    """One loaded rule, for people."""
+
+    tier: str
+    text: str
+    where: str
+
+
+@dataclass(frozen=True)
+class RulesReport:
+    """What `/rules` shows: facts, rules, and what follows from them."""
+
+    facts: tuple[str, ...]
+    rules: tuple[RuleLine, ...]
+    derived: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class EntryLine:
+    """What `/knowledge` shows of one entry."""
+
+    key: str
+    content: str
+    scope: str
+    note: str
+
+
+class Session:
+    """One conversation about one workspace, from its journal to its model."""
+
+    def __init__(
+        self,
+        options: Options,
+        where: Places,
+        asker: Asker,
+        *,
+        version: str,
+        former: Former | None = None,
+        sinks: Iterable[Sink] = (),
+    ) -> None:
+        """Raises ConfigError for a rule file that cannot be used; asks no server yet."""
+        self.options = options
+        self.ooda = options.ooda
+        self._where = where
+        notices: list[str] = []
+        program, warnings = load_rules(where) if options.ooda else (Program.parse(""), ())
+        private = private_folder(where, notices)
+        self.id, self.journal = open_journal(private, former)
+        self.journal.sinks.extend(sinks)
+        self.connection = Connection(options, self._on_connect)
+        self._history = _history(former, prompts.system(options.ooda))
+        self._build(options, where, asker, private, program)
+        self._start(version, former)
+        self._warn([*notices, *warnings, *self._store.load()])
+
+    def run(self, request: str) -> Outcome:
+        """One turn. Raises nothing for what a model, a server or Ctrl-C can do."""
+        self._warn(self._store.load())
+        try:
+            self.connection.connect()
+        except ModelFailure as failure:
+            return self._loop.refuse(failure)
+        outcome = self._loop.run(request)
+        self._tracker.save()
+        return outcome
+
+    def _on_connect(self, server: Server, model: str) -> None:
+        self.journal.emit("connected", backend=server.kind, host=server.base_url, model=model)
+
+    def _warn(self, texts: Iterable[str]) -> None:
+        for text in texts:
+            self.journal.emit("notice", level="warning", text=text)
+
+    def look_for_model(self) -> None:
+        """Find the model before the first request; without one a notice says what would help."""
+        try:
+            self.connection.connect()
+        except ModelFailure as failure:
+            self._warn([str(failure)])
+
+    def reset(self) -> None:
+        """Forget the conversation and the facts about modified files."""
+        self._history.reset()
+        self._decide.forget()
+        self.journal.emit("history_reset")
+
+    def rules_report(self) -> RulesReport:
+        self._decide.start(self._observe.now())
+        rules = tuple(
+            RuleLine(rule.tier, str(rule), f"{rule.source}:{rule.line}")
+            for rule in self._program.rules
+        )
+        facts = tuple(str(fact) for fact in self._database.facts())
+        return RulesReport(facts, rules, tuple(str(fact) for fact in self._database.derived()))
+
+    def why(self, atom: str) -> str:
+        """The proof of an atom. Raises UserError when it cannot be read or does not hold."""
+        self._decide.start(self._observe.now())
+        try:
+            parse_atom(atom)
+            return self._database.why(atom).text()
+        except RuleError as error:
+            raise UserError(error.first_line) from error
+        except LookupError as error:
+            raise UserError(str(error.args[0] if error.args else error)) from error
+
+    def entries(self) -> tuple[EntryLine, ...]:
+        self._warn(self._store.load())
+        in_force = self._store.entries()
+        return tuple(
+            EntryLine(
+                entry.key,
+                entry.content,
+                entry.scope,
+                "" if entry in in_force else "the workspace's own entry is used instead",
+            )
+            for entry in self._store.all()
+        )
+
+    def memory(self) -> tuple[tuple[str, str], ...]:
+        """What the conversation holds."""
+        return (
+            ("turns", str(self._observe.turns)),
+            ("messages", str(len(self._history))),
+            ("tokens (estimated)", str(self._history.estimate())),
+            ("files read", ", ".join(self._act.read) or "none"),
+            ("changed files", ", ".join(self._changed().paths) or "none"),
+        )
+
+    def info(self) -> tuple[tuple[str, str], ...]:
+        """What the session is."""
+        model, host = self.connection.described
+        return (
+            ("session", self.id),
+            ("journal", str(self.journal.path or "not kept")),
+            ("workspace", str(self._where.workspace)),
+            ("model", model),
+            ("host", host),
+            ("approval", self.options.approval),
+            ("ooda", "on" if self.ooda else "off (--no-ooda)"),
+            ("requests", str(self._act.requests)),
+            ("tokens", f"{self._act.tokens:,}"),
+        )
+
+    def diff(self) -> str:
+        """What differs from the start of the session, as a unified diff."""
+        parts = [self._file_diff(path, self._observe.first) for path in self._changed().paths]
+        return "".join(parts)
+
+    def close(self, reason: str) -> None:
+        self._tracker.save()
+        self.journal.emit("session_ended", reason=reason)
+        self.connection.close()
+        self._index.close()
+        self.journal.close()
+
+    def _build(
+        self, options: Options, where: Places, asker: Asker, private: Path, program: Program
+    ) -> None:
+        root = Root(where.workspace)
+        self._root = root
+        self._tracker = Tracker(root, private / "files.json")
+        self._index = CodeIndex(root.read, private)
+        self._store = Store(where.entries("workspace"), where.entries("global"))
+        self._program, self._database = program, Database(program)
+        self._observe = Observe(where.workspace, self._tracker)
+        toolbox = self._toolbox(options, asker, private)
+        self._act = Act(self.connection, self._history, toolbox, self.journal)
+        self._decide = self._deciding(options)
+        limits = Limits(
+            options.max_steps, options.max_attempts, options.max_seconds, options.max_tokens
+        )
+        phases = self._phases(options, private)
+        self._loop = Loop(phases, limits, self.journal, toolbox.path_of, lambda: toolbox.denied)
+
+    def _toolbox(self, options: Options, asker: Asker, private: Path) -> Toolbox:
+        context = ToolContext(
+            root=self._root,
+            tracker=self._tracker,
+            index=self._fresh_index,
+            store=self._store,
+            private=private,
+            shell_timeout=options.shell_timeout,
+            project=self._where.workspace.name,
+        )
+        return Toolbox(context, Approvals(options.approval, asker), self.journal)
+
+    def _deciding(self, options: Options) -> Decide | NoDecision:
+        if not options.ooda:
+            return NoDecision(self._observe)
+        facts = Facts(self._database, self.journal)
+        return Decide(
+            facts, self._index, self._refresh_index, self._observe, self._tracker, self._root
+        )
+
+    def _phases(self, options: Options, private: Path) -> Phases:
+        if not options.ooda:
+            return Phases(
+                self._observe, no_context, self._act, self._decide, no_verification, False
+            )
+        orient = Orient(self._root, lambda: self._index, self._store)
+        self._private = private
+        self._gates: Verify | None = None
+        return Phases(self._observe, orient, self._act, self._decide, self._verify)
+
+    def _verify(self, turn: Turn, decision: Decision, changes: Changes) -> Verification:
+        """The gates are first needed when the model has already answered."""
+        if self._gates is None:
+            from harness.ooda.verify import Verify, VerifySettings
+
+            settings = VerifySettings(
+                root=self._root.path,
+                private=self._private,
+                seconds=self.options.gate_timeout,
+                approval=self.options.approval,
+                test_command=self._test_command,
+                content=self._tracker.content,
+            )
+            self._gates = Verify(settings, self.journal)
+        return self._gates(turn, decision, changes)
+
+    def _fresh_index(self) -> CodeIndex:
+        self._refresh_index(self._tracker.snapshot())
+        return self._index
+
+    def _refresh_index(self, now: Snapshot) -> None:
+        self._warn(self._index.refresh(now))
+
+    def _test_command(self) -> str | None:
+        found = [entry.content for entry in self._store.entries() if entry.key == TEST_COMMAND]
+        return found[0].strip() if found else None
+
+    def _start(self, version: str, former: Former | None) -> None:
+        """Say what session this is, take up a former one, and state the facts of the workspace."""
+        workspace = str(self._where.workspace)
+        if former is None:
+            self.journal.emit(
+                "session_started",
+                session=self.id,
+                version=version,
+                workspace=workspace,
+                backend=self.options.backend,
+                host=self.options.host,
+                model=self.options.model,
+                ooda=self.ooda,
+                approval=self.options.approval,
+            )
+        else:
+            self._observe.resume(former.turns)
+            moved = former.workspace if former.workspace not in ("", workspace) else None
+            self.journal.emit(
+                "session_resumed",
+                session=self.id,
+                workspace=workspace,
+                repairs=list(former.recording.repairs),
+                moved_from=moved,
+            )
+        self._decide.start(self._observe.now())
+
+    def _changed(self) -> Changes:
+        """What differs from the start of the session."""
+        return compare(self._observe.first, self._observe.now())
+
+    def _file_diff(self, path: str, first: Snapshot) -> str:
+        before = self._tracker.content(first[path]) if path in first else b""
+        if before is None:
+            return f"--- {path}\n(its former text was not kept)\n"
+        try:
+            after = self._root.read_if_there(path) or b""
+            old, new = decode(before, path).text, decode(after, path).text
+        except ToolError as error:
+            return f"--- {path}\n({error})\n"
+        return unified(path, old, new)
+
+
+def _history(former: Former | None, system: str) -> History:
+    if former is None:
+        return History(system)
+    from harness.resume import replay
+
+    return replay(former.recording.events, system)

@@ -1,0 +1,45 @@
+"""What `--help` prints. It is laid out by hand, so that showing it needs no import at all; a test
+holds it against the parser."""
+
+HELP = """\
+usage: mini-coding-agent [options] [prompt ... | - | demo | doctor]
+
+A terminal coding agent whose "done" is decided by the harness, not by the
+model. With a prompt it does one request; with - it reads the request from
+standard input; without either it starts a conversation.
+
+sub-commands:
+  demo                   a scripted model behind a real server: one task,
+                         with and without OODA
+  doctor                 what this machine has, what is missing, how to get it
+
+options:
+  -h, --help             show this help
+  --version              show the version
+  --cwd DIR              the workspace (default: here)
+  --model NAME           the model (default: the best one the server has)
+  --host URL             the server, with or without /v1 (default: look for one)
+  --backend KIND         auto, openai, ollama or scripted (default: auto)
+  --script FILE          the replies of --backend scripted
+  --resume ID            go on with a session; 'latest' for the last one here
+  --approval MODE        ask, auto or never: edits and commands (default: ask)
+  --max-steps N          model replies a turn (default: 50; 0: no limit)
+  --max-attempts N       verifications a turn (default: 3)
+  --max-seconds S        wall clock a turn (default: 1800; 0: no limit)
+  --max-tokens N         tokens a turn, in and out (default: no limit)
+  --max-new-tokens N     tokens a reply (default: the server's)
+  --temperature T        sampling temperature (default: the server's)
+  --top-p P              nucleus sampling (default: the server's)
+  --no-ooda              the model and its tools alone: no context, no checks
+  --trace                facts, rules and verdicts on standard error
+  --json                 the journal's events on standard output
+
+API keys come from the environment only: MCA_API_KEY, or OPENAI_API_KEY for a
+server named with --host. Settings can also be kept in
+~/.mini-coding-agent/config.toml.
+
+exit codes:
+  0 answered or verified    1 failed           2 usage or configuration
+  3 limit reached           4 model or server  5 changed but unverified
+  6 needs review            7 denied           130 interrupted
+"""

@@ -1,0 +1,98 @@
+"""What the documentation shows works, and what it says of the program is so."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.config import Options
+from harness.flags import parser
+from harness.usage import HELP
+from rules import Program
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(language: str) -> list[object]:
+    """Every fenced block of a language, named by page and line."""
+    found = []
+    for page in PAGES:
+        text = page.read_text()
+        for match in BLOCK.finditer(text):
+            if match[1] == language:
+                line = text.count("\n", 0, match.start()) + 1
+                found.append(pytest.param(match[2], id=f"{page.name}:{line}"))
+    return found
+
+
+@pytest.mark.parametrize("text", blocks("python"))
+def test_python_examples_run(text: str, tmp_path: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-c", text], check=True, cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}
+    )
+
+
+@pytest.mark.parametrize("text", blocks("dl"))
+def test_rule_examples_are_accepted(text: str) -> None:
+    Program.parse(text, tier="workspace")
+
+
+@pytest.mark.parametrize("text", blocks("toml"))
+def test_configuration_examples_are_accepted(text: str, tmp_path: Path, home: Path) -> None:
+    from harness.config import load, places
+
+    folder = home / ".mini-coding-agent"
+    folder.mkdir()
+    (folder / "config.toml").write_text(text)
+    load(places(tmp_path), {}, {})
+
+
+def test_help_names_every_flag_and_no_other() -> None:
+    flags = {flag for action in parser()._actions for flag in action.option_strings}
+    shown = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", HELP))
+    assert shown - {"--help", "--version"} == flags
+    assert all(len(line) <= 80 for line in HELP.splitlines())
+
+
+def test_every_setting_is_documented() -> None:
+    text = (ROOT / "docs" / "configuration.md").read_text()
+    for name, default in vars(Options()).items():
+        row = next(
+            (line for line in text.splitlines() if line.startswith("|") and f"`{name}`" in line), ""
+        )
+        assert row, f"docs/configuration.md has no row for {name}"
+        if isinstance(default, (int, float)) and not isinstance(default, bool):
+            assert f"{default:g}" in row
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_version_and_changelog_agree() -> None:
+    import mini_coding_agent
+
+    version = mini_coding_agent.__version__
+    assert f'version = "{version}"' in (ROOT / "pyproject.toml").read_text()
+    assert f"\n## {version}\n" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_project_names_no_machine_and_no_registry() -> None:
+    listed = subprocess.run(
+        ["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, check=False
+    )
+    forbidden = re.compile(r"/(?:root|home/\w+)/|registry\.npmjs|deb\.debian\.org|pypi\.org")
+    for name in filter(None, listed.stdout.split("\0")):
+        path = ROOT / name
+        if path.suffix in (".py", ".md", ".toml", ".dl", ".json") and path.is_file():
+            allowed = "/home/user/" if "paths" in name else ""
+            text = path.read_text(encoding="utf-8", errors="replace")
+            found = forbidden.search(text.replace(allowed, "") if allowed else text)
+            if name != "tests/test_docs.py":
+                assert not found, f"{name}: {found[0] if found else ''}"

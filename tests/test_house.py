@@ -1,0 +1,109 @@
+"""The house: imports run downwards only, and there are no circles."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+STOREYS = [
+    {"rules", "knowledge"},
+    {"harness.errors"},
+    {"harness.config", "harness.journal"},
+    {"harness.workspace"},
+    {"harness.process"},
+    {"harness.model"},
+    {"harness.code"},
+    {"harness.tools"},
+    {"harness.gates"},
+    {"harness.ooda"},
+    {"harness.resume", "harness.connection"},
+    {"harness.startup"},
+    {"harness.session"},
+    {"harness.terminal"},
+    {"harness.demo", "harness.doctor", "harness.flags", "harness.usage"},
+    {"harness.cli"},
+    {"mini_coding_agent"},
+]
+HEIGHT = {room: height for height, storey in enumerate(STOREYS) for room in storey}
+FILES = sorted(
+    path.relative_to(ROOT)
+    for base in ("rules", "knowledge", "harness")
+    for path in (ROOT / base).rglob("*.py")
+    if path.parent.name != "runner"
+)
+
+
+def room(module: str) -> str:
+    """The room a dotted module belongs to."""
+    parts = module.split(".")
+    return ".".join(parts[:2]) if parts[0] == "harness" and len(parts) > 1 else parts[0]
+
+
+def module_of(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Our own modules that a file imports, also inside functions."""
+    for node in ast.walk(ast.parse((ROOT / path).read_bytes())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            submodules = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = submodules if node.module == "harness" else [node.module]
+        elif isinstance(node, ast.ImportFrom):
+            raise AssertionError(f"{path}: relative imports hide the room")
+        else:
+            continue
+        yield from (
+            name for name in names if name.split(".")[0] in ("rules", "knowledge", "harness")
+        )
+
+
+@pytest.mark.parametrize("path", FILES, ids=str)
+def test_imports_run_downwards(path: Path) -> None:
+    own = room(module_of(path))
+    if own == "harness":
+        return
+    for name in imported(path):
+        other = room(name)
+        assert other in HEIGHT, f"{path} imports {name}, which has no storey"
+        assert other == own or HEIGHT[other] < HEIGHT[own], f"{path} imports {name} upwards"
+
+
+def test_no_module_circles() -> None:
+    """Within a room, too, no module imports itself by way of others when it is loaded."""
+    graph = {module_of(path): set(load_time_imports(path)) for path in FILES}
+    done: set[str] = set()
+
+    def visit(module: str, trail: tuple[str, ...]) -> None:
+        assert module not in trail, " -> ".join([*trail, module])
+        if module not in done:
+            for other in sorted(graph.get(module, ())):
+                visit(other, (*trail, module))
+            done.add(module)
+
+    for module in sorted(graph):
+        visit(module, ())
+
+
+def load_time_imports(path: Path) -> Iterator[str]:
+    tree = ast.parse((ROOT / path).read_bytes())
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            for alias in node.names:
+                below = f"{node.module}.{alias.name}"
+                exists = (ROOT / (below.replace(".", "/") + ".py")).exists()
+                yield below if exists else node.module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_architecture_names_every_room() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    for name in HEIGHT:
+        last = name.removeprefix("harness.")
+        assert last in text, f"docs/architecture.md does not name {last}"
