@@ -33,7 +33,7 @@ from harness.workspace.changes import Changes, Snapshot, Tracker, compare
 from harness.workspace.edits import decode
 from harness.workspace.root import Root
 from knowledge import Store
-from rules import Database, Program, RuleError, parse_atom
+from rules import Program, RuleError, parse_atom
 
 if TYPE_CHECKING:
     from harness.ooda.decide import Decision
@@ -133,17 +133,19 @@ class Session:
         self._decide.start(self._observe.now())
         rules = tuple(
             RuleLine(rule.tier, str(rule), f"{rule.source}:{rule.line}")
-            for rule in self._program.rules
+            for rule in self._facts.program.rules
         )
-        facts = tuple(str(fact) for fact in self._database.facts())
-        return RulesReport(facts, rules, tuple(str(fact) for fact in self._database.derived()))
+        facts = tuple(str(fact) for fact in self._facts.database.facts())
+        return RulesReport(
+            facts, rules, tuple(str(fact) for fact in self._facts.database.derived())
+        )
 
     def why(self, atom: str) -> str:
         """The proof of an atom. Raises UserError when it cannot be read or does not hold."""
         self._decide.start(self._observe.now())
         try:
             parse_atom(atom)
-            return self._database.why(atom).text()
+            return self._facts.database.why(atom).text()
         except RuleError as error:
             raise UserError(error.first_line) from error
         except LookupError as error:
@@ -207,7 +209,7 @@ class Session:
         self._tracker = Tracker(root, private / "files.json")
         self._index = CodeIndex(root.read, private)
         self._store = Store(where.entries("workspace"), where.entries("global"))
-        self._program, self._database = program, Database(program)
+        self._facts = Facts(program, self.journal)
         self._observe = Observe(where.workspace, self._tracker)
         toolbox = self._toolbox(options, asker, private)
         self._act = Act(self.connection, self._history, toolbox, self.journal)
@@ -233,9 +235,8 @@ class Session:
     def _deciding(self, options: Options) -> Decide | NoDecision:
         if not options.ooda:
             return NoDecision(self._observe)
-        facts = Facts(self._database, self.journal)
         return Decide(
-            facts, self._index, self._refresh_index, self._observe, self._tracker, self._root
+            self._facts, self._index, self._refresh_index, self._observe, self._tracker, self._root
         )
 
     def _phases(self, options: Options, private: Path) -> Phases:

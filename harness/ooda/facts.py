@@ -5,11 +5,13 @@ from collections.abc import Iterable
 from harness.code.index import CodeIndex
 from harness.journal import Journal
 from harness.workspace.changes import Changes
-from rules import Database, Fact
+from rules import Database, Fact, LimitError, Program, kernel
 from rules.change import Change
 
 LISTED = 200
 """More facts of one predicate than this are counted in the trace and not listed."""
+MOST_DERIVED = 200_000
+"""Facts that the rules may conclude; the kernel concludes a few for each changed file."""
 _TRACED_ALWAYS = frozenset({"test_covers", "has_tests", "is_test"})
 _LANGUAGES = {
     "py": "python",
@@ -44,13 +46,21 @@ def is_configuration(path: str) -> bool:
 
 
 class Facts:
-    """The database of one session, with every change of it in the journal."""
+    """The database of one session, with every change of it in the journal.
 
-    def __init__(self, database: Database, journal: Journal) -> None:
-        self.database = database
+    When the rules conclude too much, which the kernel's own cannot, those of the lower tiers are
+    dropped and said to be, and the kernel's gates stay.
+    """
+
+    def __init__(self, program: Program, journal: Journal) -> None:
+        self._program = program
         self._journal = journal
-        self._turn: set[Fact] = set()
-        database.on_change(self._derived)
+        self.database = self._new(program)
+
+    @property
+    def program(self) -> Program:
+        """The rules in force."""
+        return self._program
 
     def sync(self, wanted: set[Fact], predicates: Iterable[str], origin: str) -> None:
         """Make the base facts of `predicates` exactly `wanted`."""
@@ -65,11 +75,35 @@ class Facts:
         lines = [*_lines("retract", removed), *_lines("assert", added)]
         texts = [str(fact) for fact in added], [str(fact) for fact in removed]
         self._journal.emit("facts", added=texts[0], removed=texts[1], origin=origin, lines=lines)
+        try:
+            self._change(added, removed, origin)
+        except LimitError as error:
+            self.database = self._kernel_alone(error, self.database.facts())
+            self._change(added, removed, origin)
+
+    def _change(self, added: Iterable[Fact], removed: Iterable[Fact], origin: str) -> None:
         with self.database.transaction():
             for fact in removed:
                 self.database.retract_fact(fact.predicate, *fact.args)
             for fact in added:
                 self.database.assert_fact(fact.predicate, *fact.args, origin=origin)
+
+    def _new(self, program: Program, asserted: Iterable[Fact] = ()) -> Database:
+        try:
+            database = Database(program, MOST_DERIVED)
+            database.on_change(self._derived)
+            with database.transaction():
+                for fact in asserted:
+                    database.assert_fact(fact.predicate, *fact.args, origin="start")
+            return database
+        except LimitError as error:
+            return self._kernel_alone(error, asserted)
+
+    def _kernel_alone(self, error: LimitError, asserted: Iterable[Fact]) -> Database:
+        text = f"the rules of the user and the workspace are switched off: {error}"
+        self._journal.emit("notice", level="warning", text=text)
+        self._program = kernel()
+        return self._new(self._program, asserted)
 
     def _derived(self, change: Change) -> None:
         for fact in change.added:

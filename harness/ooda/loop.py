@@ -14,7 +14,7 @@ from harness.ooda.limits import Limits, Meter
 from harness.ooda.observe import Observe
 from harness.ooda.settle import Settled, settle, settle_baseline, settle_end
 from harness.ooda.turn import Context, Outcome, Turn, Verification
-from harness.workspace.changes import Changes
+from harness.workspace.changes import Changes, compare
 
 
 class Deciding(Protocol):
@@ -61,22 +61,26 @@ class Loop:
         run = _Run(Meter(self._limits), self._phases.act.requests, self._denials())
         turn = self._observe(request)
         try:
-            context = self._orient(turn)
-            self._phases.act.say(prompts.request(request, context.text, turn.elsewhere), "request")
-            while True:
-                self._act(turn, run)
-                decision = self._decide(turn, run)
-                run.verification = self._phases.verify(turn, decision, run.changes)
-                if not run.verification.failed or run.attempt >= self._limits.attempts:
-                    break
-                failed = run.verification.having("failed")
-                self._phases.act.say(prompts.feedback(failed), "feedback")
-            settled = self._settle(run, decision)
-        except TurnEnd as end:
-            settled = self._end(turn, run, end)
+            try:
+                settled = self._pursue(turn, run)
+            except TurnEnd as end:
+                settled = self._end(turn, run, end)
         except KeyboardInterrupt:
             settled = self._interrupt(turn, run)
         return self._finish(run, settled)
+
+    def _pursue(self, turn: Turn, run: "_Run") -> Settled:
+        """Attempt after attempt, until one is settled."""
+        context = self._orient(turn)
+        self._phases.act.say(prompts.request(turn.request, context.text, turn.elsewhere), "request")
+        while True:
+            self._act(turn, run)
+            decision = self._decide(turn, run)
+            self._verify(turn, run, decision)
+            if not run.verification.failed or run.attempt >= self._limits.attempts:
+                return self._settle(run, decision)
+            failed = run.verification.having("failed")
+            self._phases.act.say(prompts.feedback(failed), "feedback")
 
     def refuse(self, failure: TurnEnd) -> Outcome:
         """The outcome of a request for which there is no model: nothing was begun."""
@@ -129,11 +133,21 @@ class Loop:
         self._journal.emit("gates_due", gates=gates)
         return decision
 
+    def _verify(self, turn: Turn, run: "_Run", decision: Decision) -> None:
+        """Run the gates; what changed under them meanwhile has not been verified."""
+        before = self._phases.observe.last
+        run.verification = self._phases.verify(turn, decision, run.changes)
+        moved = compare(before, self._phases.observe.now())
+        run.moved = tuple(path for path in moved.paths if path in before)
+
     def _settle(self, run: "_Run", decision: Decision) -> Settled:
         denied = self._denials() > run.denials_before
         if not self._phases.ooda:
             return settle_baseline(run.changes, denied)
-        return settle(run.changes, decision, run.verification, run.attempt, denied)
+        settled = settle(run.changes, decision, run.verification, run.attempt, denied)
+        if run.moved and settled[0] in ("verified", "needs_review"):
+            return "unverified", f"{', '.join(run.moved[:5])} changed while the checks ran"
+        return settled
 
     def _end(self, turn: Turn, run: "_Run", end: TurnEnd) -> Settled:
         """A limit still gets its changes verified; a failed model gets them told."""
@@ -141,7 +155,7 @@ class Loop:
         run.verification = Verification()
         decision = self._decide(turn, run)
         if isinstance(end, LimitReached) and run.changes:
-            run.verification = self._phases.verify(turn, decision, run.changes)
+            self._verify(turn, run, decision)
         return settle_end(end, run.changes, run.verification)
 
     def _interrupt(self, turn: Turn, run: "_Run") -> Settled:
@@ -182,6 +196,7 @@ class _Run:
         self.answer = ""
         self.changes = Changes()
         self.verification = Verification()
+        self.moved: tuple[str, ...] = ()
 
 
 def as_payload(outcome: Outcome) -> dict[str, object]:

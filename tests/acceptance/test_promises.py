@@ -102,6 +102,16 @@ def test_our_packages_are_not_importable_in_a_gate_run(agent: Agent, workspace: 
     assert run.code == 0, run.out[-3000:]
 
 
+def test_what_changes_while_the_checks_run_is_not_verified(agent: Agent, workspace: Path) -> None:
+    (workspace / "test_meddling.py").write_text(
+        "import auth\n\n\ndef test_meddling():\n    open('auth.py', 'a').write('# meddled\\n')\n"
+    )
+    edit = call("patch_file", path="auth.py", old_text="Users who", new_text="People who")
+    run = agent.run("--approval", "auto", "Do it.", replies=[edit, DONE])
+    assert run.code == 5, run.err
+    assert "auth.py changed while the checks ran" in run.last_line
+
+
 def test_reading_alone_leaves_no_trace_in_the_workspace(agent: Agent, workspace: Path) -> None:
     before = sorted(path.name for path in workspace.iterdir())
     run = agent.run("What is here?", replies=[call("list_files"), say("Three files.")])
