@@ -3,8 +3,6 @@
 import os
 import sys
 
-__version__ = "0.1.0"
-
 
 def main() -> int:
     """Run the command line; returns the exit code.

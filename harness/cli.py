@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from harness import __version__
+
 TYPE_CHECKING = False  # importing typing for it would cost a quarter of `--help`
 if TYPE_CHECKING:
     import argparse
@@ -24,7 +26,7 @@ def main(argv: Sequence[str]) -> int:
 
         return _print(HELP)
     if "--version" in options:
-        return _print(f"{PROGRAM} {_version()}\n")
+        return _print(f"{PROGRAM} {__version__}\n")
     return _guarded(argv)
 
 
@@ -90,7 +92,7 @@ def _run(
 
         former = find(where, arguments.resume)
     session = Session(
-        options, where, console.ask, version=_version(), former=former, sinks=console.sinks
+        options, where, console.ask, version=__version__, former=former, sinks=console.sinks
     )
     try:
         if request is not None:
@@ -99,7 +101,9 @@ def _run(
 
         session.look_for_model()
         history = where.user / "history"
-        return run(session, console, root=where.workspace, history_file=history, version=_version())
+        return run(
+            session, console, root=where.workspace, history_file=history, version=__version__
+        )
     finally:
         session.close("end")
 
@@ -117,12 +121,6 @@ def _request(words: list[str]) -> str | None:
     if not text.strip():
         raise UsageError("the request is empty: say what to do, or start without one to converse")
     return text.strip()
-
-
-def _version() -> str:
-    import mini_coding_agent
-
-    return mini_coding_agent.__version__
 
 
 def _exit_on_sigterm() -> None:

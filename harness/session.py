@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,35 +38,8 @@ if TYPE_CHECKING:
     from harness.ooda.decide import Decision
     from harness.ooda.turn import Turn, Verification
     from harness.ooda.verify import Verify
+    from harness.reports import EntryLine, RulesReport
     from harness.resume import Former
-
-
-@dataclass(frozen=True)
-class RuleLine:
-    """One loaded rule, for people."""
-
-    tier: str
-    text: str
-    where: str
-
-
-@dataclass(frozen=True)
-class RulesReport:
-    """What `/rules` shows: facts, rules, and what follows from them."""
-
-    facts: tuple[str, ...]
-    rules: tuple[RuleLine, ...]
-    derived: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class EntryLine:
-    """What `/knowledge` shows of one entry."""
-
-    key: str
-    content: str
-    scope: str
-    note: str
 
 
 class Session:
@@ -130,6 +102,8 @@ class Session:
         self.journal.emit("history_reset")
 
     def rules_report(self) -> RulesReport:
+        from harness.reports import RuleLine, RulesReport
+
         self._decide.start(self._observe.now())
         rules = tuple(
             RuleLine(rule.tier, str(rule), f"{rule.source}:{rule.line}")
@@ -152,6 +126,8 @@ class Session:
             raise UserError(str(error.args[0] if error.args else error)) from error
 
     def entries(self) -> tuple[EntryLine, ...]:
+        from harness.reports import EntryLine
+
         self._warn(self._store.load())
         in_force = self._store.entries()
         return tuple(

@@ -76,9 +76,8 @@ def test_links_lead_somewhere() -> None:
 
 
 def test_version_and_changelog_agree() -> None:
-    import mini_coding_agent
+    from harness import __version__ as version
 
-    version = mini_coding_agent.__version__
     assert f'version = "{version}"' in (ROOT / "pyproject.toml").read_text()
     assert f"\n## {version}\n" in (ROOT / "CHANGELOG.md").read_text()
 

@@ -18,7 +18,7 @@ STOREYS = [
     {"harness.tools"},
     {"harness.gates"},
     {"harness.ooda"},
-    {"harness.resume", "harness.connection"},
+    {"harness.reports", "harness.resume", "harness.connection"},
     {"harness.startup"},
     {"harness.session"},
     {"harness.terminal"},

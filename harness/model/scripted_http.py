@@ -3,12 +3,19 @@
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from harness.model.playback import Answer, error_body
+from harness.model.script import Script
 
-if TYPE_CHECKING:
-    from harness.model.scripted import ScriptedServer
+
+class Scripted(Protocol):
+    """What gives the answers; see `harness.model.scripted`."""
+
+    script: Script
+
+    def answer(self, body: dict[str, Any]) -> Answer: ...
+    def sleep(self, seconds: float) -> None: ...
 
 
 class ScriptedHTTPServer(ThreadingHTTPServer):
@@ -16,7 +23,7 @@ class ScriptedHTTPServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, scripted: "ScriptedServer", port: int) -> None:
+    def __init__(self, scripted: Scripted, port: int) -> None:
         self.scripted = scripted
         super().__init__(("127.0.0.1", port), _Handler)
 
