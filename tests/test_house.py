@@ -52,8 +52,8 @@ def imported(path: Path) -> Iterator[str]:
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            submodules = [f"{node.module}.{alias.name}" for alias in node.names]
-            names = submodules if node.module == "harness" else [node.module]
+            below = [f"harness.{alias.name}" for alias in node.names if alias.name[0] != "_"]
+            names = below if node.module == "harness" else [node.module]
         elif isinstance(node, ast.ImportFrom):
             raise AssertionError(f"{path}: relative imports hide the room")
         else:
