@@ -69,6 +69,15 @@ def test_every_setting_is_documented() -> None:
             assert f"{default:g}" in row
 
 
+def test_every_journal_event_is_documented() -> None:
+    text = (ROOT / "docs" / "journal.md").read_text()
+    documented = set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) - {"schema", "seq", "time"}
+    emitted: set[str] = set()
+    for path in (ROOT / "harness").rglob("*.py"):
+        emitted |= set(re.findall(r"\.emit\(\s*\"(\w+)\"", path.read_text()))
+    assert emitted == documented
+
+
 def test_links_lead_somewhere() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
