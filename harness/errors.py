@@ -7,8 +7,7 @@ AgentError
 │   └── ConfigError  a setting or rule file that cannot be used
 └── TurnEnd          the turn cannot go on: becomes its outcome
     ├── LimitReached
-    ├── ModelFailure
-    └── Interrupted
+    └── ModelFailure
 """
 
 
@@ -52,7 +51,3 @@ class ModelFailure(TurnEnd):
     def __init__(self, error_class: str, message: str) -> None:
         super().__init__(message)
         self.error_class = error_class
-
-
-class Interrupted(TurnEnd):
-    """The user pressed Ctrl-C."""

@@ -58,6 +58,8 @@ class Session:
         """Raises ConfigError for a rule file that cannot be used; asks no server yet."""
         self.options = options
         self.ooda = options.ooda
+        self._command: str | None = None
+        self._last: Outcome | None = None
         self._where = where
         notices: list[str] = []
         program, warnings = load_rules(where) if options.ooda else (Program.parse(""), ())
@@ -73,13 +75,16 @@ class Session:
     def run(self, request: str) -> Outcome:
         """One turn. Raises nothing for what a model, a server or Ctrl-C can do."""
         self._warn(self._store.load())
+        # what the model remembers in this turn does not change its judge
+        self._command = self._test_command()
         try:
             self.connection.connect()
         except ModelFailure as failure:
-            return self._loop.refuse(failure)
-        outcome = self._loop.run(request)
+            self._last = self._loop.refuse(failure)
+            return self._last
+        self._last = self._loop.run(request)
         self._tracker.save()
-        return outcome
+        return self._last
 
     def _on_connect(self, server: Server, model: str) -> None:
         self.journal.emit("connected", backend=server.kind, host=server.base_url, model=model)
@@ -172,7 +177,8 @@ class Session:
 
     def close(self, reason: str) -> None:
         self._tracker.save()
-        self.journal.emit("session_ended", reason=reason)
+        outcome = {"kind": self._last.kind, "message": self._last.message} if self._last else None
+        self.journal.emit("session_ended", reason=reason, outcome=outcome)
         self.connection.close()
         self._index.close()
         self.journal.close()
@@ -186,7 +192,7 @@ class Session:
         self._index = CodeIndex(root.read, private)
         self._store = Store(where.entries("workspace"), where.entries("global"))
         self._facts = Facts(program, self.journal)
-        self._observe = Observe(where.workspace, self._tracker)
+        self._observe = Observe(root, self._tracker)
         toolbox = self._toolbox(options, asker, private)
         self._act = Act(self.connection, self._history, toolbox, self.journal)
         self._decide = self._deciding(options)
@@ -235,8 +241,9 @@ class Session:
                 private=self._private,
                 seconds=self.options.gate_timeout,
                 approval=self.options.approval,
-                test_command=self._test_command,
+                test_command=lambda: self._command,
                 content=self._tracker.content,
+                start_of=self._observe.start_of,
             )
             self._gates = Verify(settings, self.journal)
         return self._gates(turn, decision, changes)
@@ -281,7 +288,7 @@ class Session:
 
     def _changed(self) -> Changes:
         """What differs from the start of the session."""
-        return compare(self._observe.first, self._observe.now())
+        return compare(self._observe.first, self._tracker.snapshot())
 
     def _file_diff(self, path: str, first: Snapshot) -> str:
         before = self._tracker.content(first[path]) if path in first else b""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from harness.code.test_setup import CONFIG_FILES
 from harness.gates.command import PytestCommand, ShellCommand
 from harness.gates.report import Report
 from harness.gates.report_fold import parse
@@ -18,17 +19,6 @@ from harness.gates.values import GateContext
 from harness.process.environment import fresh_bytecode, own_folder
 from harness.process.run import Completed, run
 from harness.process.shell import shell_path
-
-CONFIG_FILES = (
-    "pytest.ini",
-    ".pytest.ini",
-    "pytest.toml",
-    ".pytest.toml",
-    "pyproject.toml",
-    "tox.ini",
-    "setup.cfg",
-)
-"""Where pytest looks for its configuration."""
 
 _RUNNER = Path(__file__).parent / "runner/mca_pytest_runner.py"
 _PLUGIN = Path(__file__).parent / "runner/mca_pytest_plugin.py"
@@ -179,7 +169,9 @@ def _split(
         later["PYTHONPATH"] = os.pathsep.join(entries)
     if outside:
         given["PYTHONPATH"] = os.pathsep.join(outside)
-    return given, later, [str(root), *entries] if command.cwd_first else entries
+    # a src layout is found without being installed, unless a remembered command says how
+    src = [str(root / "src")] if not command.remembered and (root / "src").is_dir() else []
+    return given, later, [str(root), *src, *entries] if command.cwd_first else [*src, *entries]
 
 
 def _entries(path: str) -> list[str]:

@@ -9,10 +9,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.code.test_setup import CONFIG_FILES
 from harness.gates import wording
 from harness.gates.blame import mentions, not_installed
 from harness.gates.command import PytestCommand, ShellCommand
-from harness.gates.execution import CONFIG_FILES, TestRun
+from harness.gates.execution import TestRun
 from harness.gates.report import Activity, Case
 from harness.gates.values import Finding, GateContext, Status
 from harness.gates.wording import ending, last_line

@@ -88,9 +88,13 @@ class Client:
             from harness.model.reading import read_reply
 
             reply = read_reply(response.iter_bytes(), tools, used, patience, on_text)
-        if reply.usage.estimated:
+        # a server that counts nothing has not counted
+        if reply.usage.estimated or not reply.usage.prompt_tokens:
             prompt = estimate_tokens([*messages, *tools])
-            reply = replace(reply, usage=Usage(prompt, reply.usage.completion_tokens))
+            completion = reply.usage.completion_tokens or estimate_tokens(
+                [reply.text, reply.reasoning, *(call.raw for call in reply.calls)]
+            )
+            reply = replace(reply, usage=Usage(prompt, completion))
         return reply
 
     def _body(

@@ -55,6 +55,7 @@ class Act:
         cannot be used or repeats itself.
         """
         guard = Guard()
+        self._toolbox.deadline = meter.deadline
         asked_again = 0
         while True:
             meter.check()
@@ -67,6 +68,7 @@ class Act:
             if not reply.calls:
                 return reply.text
             for call in reply.calls:
+                meter.check_time()
                 self._run(call, guard, before, after)
 
     def say(self, text: str, cause: str) -> None:

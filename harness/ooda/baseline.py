@@ -37,7 +37,7 @@ class NoDecision:
         return
 
     def look(self, turn: Turn, origin: str) -> Changes:
-        return compare(turn.before, self._observe.now())
+        return compare(self._observe.start_of(turn), self._observe.now())
 
     def __call__(self, turn: Turn) -> Decision:
         return Decision()

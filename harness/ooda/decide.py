@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harness.code.coverage import is_test
 from harness.code.index import CodeIndex
+from harness.code.test_setup import changes_tests, is_test_setup
 from harness.errors import ToolError
 from harness.model.values import Call
 from harness.ooda.facts import Facts, change_facts, workspace_facts
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 _OF_WORKSPACE = ("file", "is_test", "imports", "test_covers", "has_tests")
 _OF_CHANGES = ("file_modified", "file_created", "file_deleted", "verify_config_changed")
-_OF_TESTS = ("expectation_changed", "test_removed", "test_switched_off")
+_OF_TESTS = ("expectation_changed", "test_removed", "test_switched_off", "test_setup_changed")
 _OF_TURN = ("attempt", "tool_requested")
 
 
@@ -83,12 +85,11 @@ class Decide:
     def look(self, turn: Turn, origin: str) -> Changes:
         """Bring the facts up to what differs from the start of the turn."""
         now = self._observe.now()
-        changes = compare(turn.before, now)
+        changes = compare(self._observe.start_of(turn), now)
         lost = {path: set(self._index.covering(path)) for path in changes.deleted}
         self._refresh(now)
-        self._synced = (
-            None if changes else self._synced
-        )  # facts of the turn are not the workspace's
+        if changes:
+            self._synced = None  # the facts hold those of the turn, too
         new = self._covering_facts(changes, now)
         new |= {Fact("test_covers", (test, path)) for path, tests in lost.items() for test in tests}
         known = {fact for name in _OF_WORKSPACE for fact in self._facts.database.facts(name)}
@@ -100,9 +101,11 @@ class Decide:
 
     def __call__(self, turn: Turn) -> Decision:
         """What is due for the changes since the start of the turn; call `look` first."""
-        changes = compare(turn.before, self._observe.last)
-        shapes = self._test_shapes(turn, changes)
-        self._facts.sync(_shape_facts(shapes), _OF_TESTS, "scan")
+        before = self._observe.start_of(turn)
+        changes = compare(before, self._observe.last)
+        shapes = self._test_shapes(before, changes)
+        facts = _shape_facts(shapes) | self._setup_facts(before, changes)
+        self._facts.sync(facts, _OF_TESTS, "scan")
         return Decision(self._due(), self._findings(shapes), self._uncovered(changes))
 
     def _covering_facts(self, changes: Changes, now: Mapping[str, str]) -> set[Fact]:
@@ -122,7 +125,7 @@ class Decide:
     def _due(self) -> tuple[DueGate, ...]:
         database = self._facts.database
         targets: dict[str, list[str]] = {}
-        for fact in database.derived("gate_target"):
+        for fact in self._holding("gate_target"):
             targets.setdefault(str(fact.args[0]), []).append(str(fact.args[1]))
         return tuple(
             DueGate(
@@ -130,15 +133,40 @@ class Decide:
                 tuple(sorted(set(targets.get(str(fact.args[0]), ())))),
                 database.why(fact).text(),
             )
-            for fact in database.derived("verify_gate")
+            for fact in self._holding("verify_gate")
         )
 
-    def _test_shapes(self, turn: Turn, changes: Changes) -> dict[str, ShapeChange]:
+    def _holding(self, predicate: str) -> list[Fact]:
+        """What the rules conclude, and what a rule file simply states."""
+        database = self._facts.database
+        return sorted({*database.derived(predicate), *database.facts(predicate)})
+
+    def _setup_facts(self, before: Snapshot, changes: Changes) -> set[Fact]:
+        """Changed configuration, where there were tests that it could have been changed for."""
+        changed = [path for path in changes.paths if is_test_setup(path)]
+        if not changed or not any(is_test(path) for path in before):
+            return set()
+        return {
+            Fact("test_setup_changed", (path,))
+            for path in changed
+            if self._changes_tests(path, before.get(path))
+        }
+
+    def _changes_tests(self, path: str, digest: str | None) -> bool:
+        former = self._tracker.content(digest)
+        if digest is not None and former is None:
+            return True
+        try:
+            return changes_tests(path, former, self._root.read_if_there(path))
+        except ToolError:
+            return True
+
+    def _test_shapes(self, before: Snapshot, changes: Changes) -> dict[str, ShapeChange]:
         shapes: dict[str, ShapeChange] = {}
         tests = {str(fact.args[0]) for fact in self._facts.database.facts("is_test")}
         for path in changes.paths:
-            if path in turn.before and path in tests:
-                shapes[path] = self._shape(path, turn.before[path], path in changes.deleted)
+            if path in before and path in tests:
+                shapes[path] = self._shape(path, before[path], path in changes.deleted)
         return shapes
 
     def _shape(self, path: str, digest: str, deleted: bool) -> ShapeChange:
@@ -159,7 +187,7 @@ class Decide:
         from harness.gates.values import Finding
 
         found: list[Finding] = []
-        for fact in self._facts.database.derived("integrity"):
+        for fact in self._holding("integrity"):
             level, reason, path = (str(arg) for arg in fact.args)
             names = _names(shapes.get(path), reason)
             message = f"{reason}: {', '.join(names)}" if names else reason

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from harness.code.index import CodeIndex
+from harness.code.test_setup import is_test_setup
 from harness.journal import Journal
 from harness.workspace.changes import Changes
 from rules import Database, Fact, LimitError, Program, kernel
@@ -32,17 +33,11 @@ _LANGUAGES = {
     "yaml": "yaml",
     "yml": "yaml",
 }
-_CONFIGURATION = frozenset({"conftest.py", "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"})
 
 
 def language(path: str) -> str:
     name = path.rsplit("/", 1)[-1]
     return _LANGUAGES.get(name.rsplit(".", 1)[-1].lower(), "other") if "." in name else "other"
-
-
-def is_configuration(path: str) -> bool:
-    """Whether the file decides which tests run and how."""
-    return path.rsplit("/", 1)[-1] in _CONFIGURATION
 
 
 class Facts:
@@ -136,7 +131,7 @@ def change_facts(changes: Changes) -> set[Fact]:
     facts |= {Fact("file_created", (path,)) for path in changes.created}
     facts |= {Fact("file_deleted", (path,)) for path in changes.deleted}
     facts |= {
-        Fact("verify_config_changed", (path,)) for path in changes.paths if is_configuration(path)
+        Fact("verify_config_changed", (path,)) for path in changes.paths if is_test_setup(path)
     }
     return facts
 

@@ -42,13 +42,17 @@ class Meter:
         limits = self.limits
         if limits.steps and self.steps >= limits.steps:
             raise LimitReached(f"step limit of {limits.steps} reached (--max-steps)")
-        if limits.seconds and self.seconds >= limits.seconds:
-            raise LimitReached(f"time limit of {limits.seconds:g} s reached (--max-seconds)")
+        self.check_time()
         used = self.prompt_tokens + self.completion_tokens
         if limits.tokens and used >= limits.tokens:
-            raise LimitReached(
-                f"token limit of {limits.tokens} reached (--max-tokens): {used} used"
-            )
+            met = f"token limit of {limits.tokens} reached (--max-tokens; used {used})"
+            raise LimitReached(met)
+
+    def check_time(self) -> None:
+        """Raise LimitReached when the wall clock of the turn is used up."""
+        if self.limits.seconds and self.seconds >= self.limits.seconds:
+            limit = self.limits.seconds
+            raise LimitReached(f"time limit of {limit:g} s reached (--max-seconds)")
 
     def count(self, usage: Usage) -> None:
         self.steps += 1

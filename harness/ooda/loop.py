@@ -12,8 +12,8 @@ from harness.ooda.act import Act
 from harness.ooda.decide import Decision
 from harness.ooda.limits import Limits, Meter
 from harness.ooda.observe import Observe
-from harness.ooda.settle import Settled, settle, settle_baseline, settle_end
-from harness.ooda.turn import Context, Outcome, Turn, Verification
+from harness.ooda.settle import Settled, listed, settle, settle_baseline, settle_end
+from harness.ooda.turn import Context, Outcome, OutcomeKind, Turn, Verification
 from harness.workspace.changes import Changes, compare
 
 
@@ -55,6 +55,7 @@ class Loop:
         self._journal = journal
         self._path_of = path_of
         self._denials = denials
+        self._unaccepted: dict[str, str] = {}
 
     def run(self, request: str) -> Outcome:
         """One turn, from the text typed to an outcome; raises nothing for what ends a turn."""
@@ -146,7 +147,7 @@ class Loop:
             return settle_baseline(run.changes, denied)
         settled = settle(run.changes, decision, run.verification, run.attempt, denied)
         if run.moved and settled[0] in ("verified", "needs_review"):
-            return "unverified", f"{', '.join(run.moved[:5])} changed while the checks ran"
+            return "unverified", f"{listed(run.moved)} changed while the checks ran"
         return settled
 
     def _end(self, turn: Turn, run: "_Run", end: TurnEnd) -> Settled:
@@ -161,15 +162,15 @@ class Loop:
     def _interrupt(self, turn: Turn, run: "_Run") -> Settled:
         self._phases.act.repair()
         run.changes = self._phases.decide.look(turn, "scan")
-        changed = ", ".join(run.changes.paths[:5])
-        state = f"; the change of {changed} is unverified" if changed else ""
+        state = f"; the change of {listed(run.changes.paths)} is unverified" if run.changes else ""
         return "interrupted", f"stopped by Ctrl-C{state}"
 
     def _finish(self, run: "_Run", settled: Settled) -> Outcome:
+        self._phases.observe.end()
         kind, message = settled
         outcome = Outcome(
             kind=kind,
-            message=message,
+            message=message + self._left_over(kind, run.changes),
             answer=run.answer,
             changed=run.changes.paths,
             steps=run.meter.steps,
@@ -183,6 +184,19 @@ class Loop:
         )
         self._journal.emit("outcome", **as_payload(outcome))
         return outcome
+
+    def _left_over(self, kind: OutcomeKind, changes: Changes) -> str:
+        """A reminder of what earlier turns left unaccepted and nobody has changed since."""
+        now = self._phases.observe.last
+        if not self._phases.ooda:
+            return ""
+        if kind in ("verified", "needs_review", "answered", "denied"):
+            old = {p: d for p, d in self._unaccepted.items() if p not in changes.paths}
+            self._unaccepted = {path: d for path, d in old.items() if now.get(path, "") == d}
+            paths = tuple(sorted(self._unaccepted))
+            return f"; not accepted in an earlier turn: {listed(paths)}" if paths else ""
+        self._unaccepted |= {path: now.get(path, "") for path in changes.paths}
+        return ""
 
 
 class _Run:

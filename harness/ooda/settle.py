@@ -23,14 +23,14 @@ def settle(
         if denied:
             return "denied", "nothing was changed: what the model asked for was not allowed"
         return "answered", "nothing was changed"
-    changed = f"changed {_listed(changes.paths)}"
+    changed = f"changed {listed(changes.paths)}"
     if verification.failed:
         times = "attempt" if attempts == 1 else "attempts"
         return "failed", f"not accepted after {attempts} {times}: {first_failure(verification)}"
     not_run = verification.having("could_not_run", "skipped")
-    if not_run:
-        return "unverified", f"{changed}, but {_told(not_run)}"
     review = verification.having("needs_review")
+    if not_run:
+        return "unverified", f"{changed}, but {_told(not_run + review)}"
     if review:
         return "needs_review", f"{changed}; {_told(review)}"
     return "verified", f"{changed}; {_passed(verification, decision)}"
@@ -40,8 +40,7 @@ def settle_baseline(changes: Changes, denied: bool) -> Settled:
     """The outcome without observe, orient, decide and verify: what was claimed."""
     if not changes:
         return settle(changes, Decision(), Verification(), 1, denied)
-    listed = _listed(changes.paths)
-    return "answered", f"changed {listed}; nothing was checked (--no-ooda)"
+    return "answered", f"changed {listed(changes.paths)}; nothing was checked (--no-ooda)"
 
 
 def settle_end(end: TurnEnd, changes: Changes, verification: Verification) -> Settled:
@@ -52,7 +51,6 @@ def settle_end(end: TurnEnd, changes: Changes, verification: Verification) -> Se
         return kind, message
     if not changes:
         return kind, f"{message}; nothing was changed"
-    listed = _listed(changes.paths)
     if verification.failed:
         state = f"does not pass: {first_failure(verification)}"
     elif not verification.verdicts or verification.having("could_not_run", "skipped"):
@@ -61,7 +59,7 @@ def settle_end(end: TurnEnd, changes: Changes, verification: Verification) -> Se
         state = f"needs review: {_told(verification.having('needs_review'))}"
     else:
         state = "passes its checks"
-    return kind, f"{message}; the change of {listed} {state}"
+    return kind, f"{message}; the change of {listed(changes.paths)} {state}"
 
 
 def first_failure(verification: Verification) -> str:
@@ -109,10 +107,11 @@ def _passed(verification: Verification, decision: Decision) -> str:
     ]
     text = ", ".join(parts) or "no gate is due for it"
     if decision.uncovered:
-        text += f"; no test covers {_listed(decision.uncovered)}"
+        text += f"; no test covers {listed(decision.uncovered)}"
     return text
 
 
-def _listed(paths: tuple[str, ...]) -> str:
+def listed(paths: tuple[str, ...]) -> str:
+    """At most five paths, and how many more there are."""
     shown = ", ".join(paths[:5])
     return shown if len(paths) <= 5 else f"{shown} and {len(paths) - 5} more"

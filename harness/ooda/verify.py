@@ -10,7 +10,7 @@ from harness.gates.values import Finding, GateContext, Verdict
 from harness.journal import Journal
 from harness.ooda.decide import Decision
 from harness.ooda.turn import DueGate, Turn, Verification
-from harness.workspace.changes import Changes
+from harness.workspace.changes import Changes, Snapshot
 
 COVERED_BY_AUTO = "a test expectation was changed"
 """The review that `--approval auto` answers beforehand; switched-off tests are never covered."""
@@ -19,7 +19,7 @@ COVERED_BY_AUTO = "a test expectation was changed"
 @dataclass(frozen=True)
 class VerifySettings:
     """`test_command` gives the remembered command, or None, at the moment it is asked; `content`
-    the bytes that had a hash, when they were kept."""
+    the bytes that had a hash, when they were kept; `start_of` what a turn began with."""
 
     root: Path
     private: Path
@@ -27,6 +27,7 @@ class VerifySettings:
     approval: str
     test_command: Callable[[], str | None]
     content: Callable[[str | None], bytes | None]
+    start_of: Callable[[Turn], Snapshot]
 
 
 class Verify:
@@ -60,7 +61,7 @@ class Verify:
             test_command=settings.test_command(),
             modified=changes.paths,
             findings=decision.findings,
-            before=lambda path: settings.content(turn.before.get(path)),
+            before=lambda path: settings.content(settings.start_of(turn).get(path)),
         )
 
     def _run(self, gate: DueGate, context: GateContext) -> Verdict:

@@ -46,7 +46,7 @@ class Prepared:
 @dataclass(frozen=True)
 class ToolContext:
     """What tools work with. `index` gives the code index as the files are now; `private` is a
-    folder of ours outside the workspace."""
+    folder of ours outside the workspace; `remaining` the seconds that the turn has left."""
 
     root: Root
     tracker: Tracker
@@ -55,6 +55,7 @@ class ToolContext:
     private: Path
     shell_timeout: float
     project: str
+    remaining: Callable[[], float] = lambda: float("inf")
 
 
 @dataclass(frozen=True)

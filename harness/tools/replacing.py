@@ -14,6 +14,5 @@ def replace(context: ToolContext, path: str, before: bytes | None, data: bytes) 
             f"{path!r} changed while the edit was being approved; nothing was written. "
             "Read it again."
         )
-    context.tracker.keep(path)
+    context.tracker.adopt(path, before)
     context.root.write(path, data)
-    context.tracker.watch(path)

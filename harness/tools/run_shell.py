@@ -31,6 +31,7 @@ def _run(context: ToolContext, command: str, seconds: float) -> Result:
     from harness.process.shell import shell
 
     context.tracker.keep_all(context.tracker.snapshot())
+    seconds = min(seconds, max(context.remaining(), 1.0))
     done = shell(
         command,
         root=context.root.path,
@@ -40,7 +41,8 @@ def _run(context: ToolContext, command: str, seconds: float) -> Result:
     )
     output = done.output.rstrip("\n") or "(no output)"
     if done.timed_out:
-        head = f"stopped after {seconds:g} s, with everything it had started; output so far:"
+        after = f"stopped after {round(seconds, 1):g} s"
+        head = f"{after}, with everything it had started; output so far:"
         return Result(f"{head}\n{output}", "timed out", ok=False)
     if done.exit_code is None:
         why = "it printed too much" if done.overflowed else "it was interrupted"

@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.errors import ToolError, TurnEnd
 from harness.journal import Journal
+from harness.model.history import INTERRUPTED
 from harness.model.values import Call
 from harness.tools.approval import Approvals
 from harness.tools.arguments import ALIASES, check
@@ -55,12 +56,17 @@ class Toolbox:
     """Runs calls; whatever goes wrong becomes a sentence for the model."""
 
     def __init__(self, context: ToolContext, approvals: Approvals, journal: Journal) -> None:
-        self._context = context
+        self._context = replace(context, remaining=self._remaining)
         self._approvals = approvals
         self._journal = journal
         self._tools: Mapping[str, Tool] = {tool.name: tool for tool in all_tools()}
         self._started = 0.0
+        self.deadline: float | None = None
+        """In `time.monotonic()` seconds: when what runs has to stop."""
         self.denied = 0
+
+    def _remaining(self) -> float:
+        return float("inf") if self.deadline is None else self.deadline - time.monotonic()
 
     def schemas(self) -> list[dict[str, Any]]:
         return [tool.schema() for tool in self._tools.values()]
@@ -94,7 +100,7 @@ class Toolbox:
         try:
             return self._result(tool, call, summary)
         except KeyboardInterrupt:
-            self.report(call, Result("Interrupted by the user.", "interrupted", ok=False))
+            self.report(call, Result(INTERRUPTED, "interrupted", ok=False))
             raise
 
     def report(self, call: Call, result: Result) -> None:

@@ -79,6 +79,7 @@ class Tracker:
         self._cache = cache
         self._known: dict[str, _Known] = _load(cache)
         self._watched: set[str] = set()
+        self._adopted: dict[str, str] = {}
         self._contents: dict[str, bytes] = {}
         self._contents_size = 0
         self._dirty = False
@@ -100,9 +101,17 @@ class Tracker:
         self._known = known
         return {path: entry.digest for path, entry in known.items()}
 
-    def watch(self, path: str) -> None:
-        """Follow `path` from now on although the workspace ignores it."""
+    def adopt(self, path: str, before: bytes | None) -> None:
+        """Follow `path` from now on although the workspace may ignore it; it holds `before`."""
         self._watched.add(path)
+        if before is not None:
+            self._store(before)
+            if path not in self._known:
+                self._adopted.setdefault(path, digest(before))
+
+    def with_adopted(self, earlier: Snapshot) -> Snapshot:
+        """A snapshot as it would have been had the adopted files been followed then."""
+        return {**self._adopted, **earlier} if self._adopted else earlier
 
     def keep(self, path: str) -> None:
         """Remember the bytes of `path` as they are, so that `content` can give them later."""

@@ -88,6 +88,22 @@ def test_a_workspace_may_use_our_package_names(agent: Agent, workspace: Path) ->
     assert verdict["summary"].startswith("6 passed")
 
 
+def test_a_src_layout_needs_no_installation(agent: Agent, workspace: Path) -> None:
+    (workspace / "src" / "accounts").mkdir(parents=True)
+    (workspace / "src" / "accounts" / "__init__.py").write_text("")
+    (workspace / "auth.py").rename(workspace / "src" / "accounts" / "auth.py")
+    (workspace / "tests").mkdir()
+    test = (workspace / "test_auth.py").read_text().replace("from auth", "from accounts.auth")
+    (workspace / "tests" / "test_auth.py").write_text(test)
+    (workspace / "test_auth.py").unlink()
+    edit = call(
+        "patch_file", path="src/accounts/auth.py", old_text="Users who", new_text="People who"
+    )
+    run = agent.run("--approval", "auto", "Do it.", replies=[edit, DONE])
+    assert run.code == 0, run.err
+    assert "5 passed" in run.last_line
+
+
 def test_our_packages_are_not_importable_in_a_gate_run(agent: Agent, workspace: Path) -> None:
     (workspace / "test_ours.py").write_text(
         "import auth\n\n\ndef test_ours():\n"

@@ -139,6 +139,12 @@ def test_s5_done_for_ever_ends_failed_and_names_the_test(agent: Agent) -> None:
     assert "test_lockout_after_max_attempts" in run.out.splitlines()[-1]
 
 
+def test_s5_the_last_line_of_json_names_it_too(agent: Agent) -> None:
+    run = agent.run("--approval", "auto", "--json", RAISE, replies=[PATCH, say("Done.")])
+    assert run.code == 1
+    assert "test_lockout_after_max_attempts" in run.out.splitlines()[-1]
+
+
 def test_s6_what_is_remembered_is_there_for_a_new_process(agent: Agent, entries: Entries) -> None:
     path = entries(PASSWORD_RULES)
     command = "python -m pytest test_auth.py -v"

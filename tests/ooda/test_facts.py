@@ -1,7 +1,7 @@
 """The facts of a session and the rules they meet."""
 
 from harness.journal import Event, Journal
-from harness.ooda.facts import Facts, change_facts, is_configuration, language
+from harness.ooda.facts import Facts, change_facts, language
 from harness.workspace.changes import Changes
 from rules import Fact, Program, kernel
 
@@ -75,12 +75,10 @@ def test_changes_become_facts() -> None:
     }
 
 
-def test_languages_and_configuration() -> None:
+def test_languages() -> None:
     assert [language(p) for p in ("a.py", "x/B.PYI", "Makefile", "a.md")] == [
         "python",
         "python",
         "other",
         "markdown",
     ]
-    assert is_configuration("tests/conftest.py")
-    assert not is_configuration("my_conftest.py")

@@ -10,6 +10,7 @@ from toolrig import rigged
 
 from harness.code.index import CodeIndex
 from harness.journal import Journal
+from harness.model.history import INTERRUPTED
 from harness.model.values import Call
 from harness.tools.approval import Answer, Approvals
 from harness.tools.base import Result
@@ -119,7 +120,7 @@ def test_ctrl_c_is_journalled_and_passed_on(base: Path) -> None:
         with pytest.raises(KeyboardInterrupt):
             rig("run_shell", command="sleep 20")
         timer.join()
-        assert rig.last("tool_result")["text"] == "Interrupted by the user."
+        assert rig.last("tool_result")["text"] == INTERRUPTED
 
 
 def test_the_path_of_a_call_is_canonical(base: Path) -> None:

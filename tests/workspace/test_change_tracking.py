@@ -144,7 +144,7 @@ def test_ignored_files_count_when_they_are_watched(root: Root) -> None:
     put(root, "a.log", "1")
     tracker = Tracker(root)
     assert list(tracker.snapshot()) == [".gitignore"]
-    tracker.watch("a.log")
+    tracker.adopt("a.log", None)
     before = tracker.snapshot()
     assert before["a.log"] == digest(b"1")
     put(root, "a.log", "2")
