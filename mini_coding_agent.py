@@ -10,6 +10,13 @@ def main() -> int:
     An installed copy keeps its packages in a folder of its own, `_mini_coding_agent`, because
     names such as `rules` and `harness` must not become importable for every other program.
     """
+    try:
+        return _run()
+    except KeyboardInterrupt:
+        return 130  # before the command line was ready to say so
+
+
+def _run() -> int:
     here = os.path.dirname(os.path.realpath(__file__))
     packaged = here + os.sep + "_mini_coding_agent"
     home = packaged if os.path.isdir(packaged) else here

@@ -10,24 +10,34 @@ from harness import __version__
 TYPE_CHECKING = False  # importing typing for it would cost a quarter of `--help`
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import TextIO
 
     from harness.config import Options, Places
     from harness.terminal.console import Console
 
-PROGRAM = "mini-coding-agent"
-
 
 def main(argv: Sequence[str]) -> int:
     """Run one command; returns the exit code. Everything for people goes to standard error."""
+    _open_closed_streams()
     options = argv[: list(argv).index("--")] if "--" in argv else argv
     if "-h" in options or "--help" in options:
         from harness.usage import HELP
 
         return _print(HELP)
     if "--version" in options:
-        return _print(f"{PROGRAM} {__version__}\n")
+        return _print(f"mini-coding-agent {__version__}\n")
     return _guarded(argv)
+
+
+def _open_closed_streams() -> None:
+    """A stream that was closed before the start (`>&-`) is None; nothing would be ready for that.
+
+    The lowest free descriptor is taken, so that no file opened later becomes standard output.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def _guarded(argv: Sequence[str]) -> int:
@@ -50,11 +60,11 @@ def _dispatch(arguments: argparse.Namespace) -> int:
     if words == ["doctor"]:
         from harness.doctor import doctor
 
-        return doctor(arguments.cwd, sys.stdout)
+        return _printing(lambda out: doctor(arguments.cwd, out))
     if words == ["demo"]:
         from harness.demo import demo
 
-        return demo(sys.stdout)
+        return _printing(demo)
     request = _request(words)
     return _converse(arguments, request)
 
@@ -127,17 +137,45 @@ def _exit_on_sigterm() -> None:
     """Let a polite kill unwind, so that running commands are stopped and the journal is closed."""
     import signal
 
-    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
-    signal.signal(signal.SIGHUP, lambda number, _frame: sys.exit(128 + number))
+    for wanted in (signal.SIGTERM, signal.SIGHUP):
+        # nohup and its like have the program go on
+        if signal.getsignal(wanted) != signal.SIG_IGN:
+            signal.signal(wanted, lambda number, _frame: sys.exit(128 + number))
 
 
 def _print(text: str) -> int:
-    sys.stdout.write(text)
-    return 0
+    def write(out: TextIO) -> int:
+        out.write(text)
+        return 0
+
+    return _printing(write)
+
+
+def _printing(command: Callable[[TextIO], int]) -> int:
+    """Let `command` write to standard output. A reader that went away has seen enough."""
+    try:
+        code = command(sys.stdout)
+        sys.stdout.flush()
+        return code
+    except OSError as error:
+        from harness.terminal.screen import silence
+
+        silence(sys.stdout)
+        if isinstance(error, BrokenPipeError):
+            return 0
+        where = repr(error.filename) if error.filename else "standard output cannot be written"
+        return _fail(f"{where}: {error.strerror or error}", 2)
 
 
 def _fail(message: str, code: int) -> int:
+    from harness.flags import PROGRAM
     from harness.terminal.safe import encodable, one_line
 
-    sys.stderr.write(encodable(f"{PROGRAM}: {one_line(message)}\n", sys.stderr.encoding))
+    try:
+        sys.stderr.write(encodable(f"{PROGRAM}: {one_line(message)}\n", sys.stderr.encoding))
+        sys.stderr.flush()
+    except OSError:
+        from harness.terminal.screen import silence
+
+        silence(sys.stderr)
     return code

@@ -14,7 +14,7 @@ Row = tuple[str, str, str]
 
 
 def doctor(cwd: str, out: TextIO) -> int:
-    """Print what was found; 0 when the agent can work here, 5 when something it needs is missing.
+    """Print what was found; 0 when the agent can work here, 1 when something it needs is missing.
 
     Raises UsageError when `cwd` is not a folder.
     """
@@ -26,7 +26,7 @@ def doctor(cwd: str, out: TextIO) -> int:
         if remedy:
             out.write(f"  {'':<12} -> {remedy}\n")
         missing = missing or (bool(remedy) and what in ("pytest", "server"))
-    return 5 if missing else 0
+    return 1 if missing else 0
 
 
 def _rows(where: Places) -> Iterator[Row]:

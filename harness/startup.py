@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,9 @@ from rules import Program, RuleError
 
 if TYPE_CHECKING:
     from harness.resume import Former
+
+_LARGEST_RULES = 1024 * 1024
+"""Bytes of a rule file."""
 
 
 def load_rules(where: Places) -> tuple[Program, tuple[str, ...]]:
@@ -28,12 +32,23 @@ def load_rules(where: Places) -> tuple[Program, tuple[str, ...]]:
     files += [("global", path) for path in sorted((where.user / "rules").glob("*.dl"))]
     files += [("workspace", path) for path in sorted((where.local / "rules").glob("*.dl"))]
     try:
+        for _, path in files:
+            _check(path)
         program = Program.union([Program.load(path, tier=tier) for tier, path in files])
     except RuleError as error:
         raise ConfigError(error.first_line) from error
     except OSError as error:
         raise ConfigError(f"cannot read the rules: {error}") from error
     return program, tuple(str(warning) for warning in program.warnings)
+
+
+def _check(path: Path) -> None:
+    """A device or a pipe must not be waited for, nor read without an end."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST_RULES:
+        raise ConfigError(
+            f"the rules {str(path)!r} are not a file of at most {_LARGEST_RULES} bytes"
+        )
 
 
 def private_folder(where: Places, notices: list[str]) -> Path:
@@ -53,13 +68,12 @@ def private_folder(where: Places, notices: list[str]) -> Path:
 
 def open_journal(private: Path, former: Former | None) -> tuple[str, Journal]:
     """The session's id and its journal: a new one, or the former one continued."""
-    if former is None:
-        name = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(2).hex()}"
-        path, next_seq = private / "sessions" / f"{name}.jsonl", 1
-    else:
-        name, path, next_seq = former.id, former.path, former.last_seq + 1
+    if former is not None:
+        return former.id, former.journal
+    name = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(2).hex()}"
+    path = private / "sessions" / f"{name}.jsonl"
     try:
-        return name, Journal(path, next_seq)
+        return name, Journal(path)
     except OSError as error:
         raise ConfigError(
             f"the journal {str(path)!r} cannot be written: {error.strerror}"

@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.journal import Event, Journal, read
+from harness.journal import Event, Journal, read, reopen
 
 
 @pytest.fixture
@@ -153,9 +154,49 @@ def test_a_tail_that_is_no_event_is_cut(path: Path, tail: bytes) -> None:
 def test_an_empty_file_has_no_events(path: Path) -> None:
     path.write_bytes(b"")
     assert read(path).events == ()
+
+
+def test_a_file_without_any_event_is_no_journal_and_left_alone(path: Path) -> None:
     path.write_bytes(b"torn")
-    assert read(path).events == ()
-    assert path.read_bytes() == b""
+    with pytest.raises(ValueError, match="holds no journal event"):
+        read(path)
+    assert path.read_bytes() == b"torn"
+
+
+def test_a_reopened_journal_goes_on_where_it_ended(path: Path) -> None:
+    written(path, {"n": 1}, {"n": 2})
+    path.write_bytes(path.read_bytes() + b"torn")
+    journal, recording = reopen(path)
+    assert "an incomplete last line (4 bytes)" in recording.repairs[0]
+    journal.emit("notice", n=3)
+    journal.close()
+    assert [(e.seq, e.payload["n"]) for e in read(path).events] == [(1, 1), (2, 2), (3, 3)]
+
+
+def test_one_at_a_time_writes_a_journal(path: Path) -> None:
+    journal = Journal(path)
+    journal.emit("notice", n=1)
+    with path.open("ab") as file:
+        file.write(b"half a li")
+    before = path.read_bytes()
+    for opening in (reopen, Journal):
+        with pytest.raises(BlockingIOError):
+            opening(path)
+    assert [event.payload for event in read(path).events] == [{"n": 1}]
+    assert path.read_bytes() == before, "a line that is being written is not cut"
+    journal.close()
+    reopen(path)[0].close()
+    assert len(path.read_bytes()) < len(before)
+
+
+@pytest.mark.parametrize("opening", [read, reopen])
+def test_what_is_no_file_is_not_waited_for(
+    tmp_path: Path, path: Path, opening: Callable[[Path], object]
+) -> None:
+    os.mkfifo(path)
+    for odd in (path, Path(os.devnull), tmp_path):
+        with pytest.raises(OSError, match=r"not a regular file|Is a directory"):
+            opening(odd)
 
 
 GOOD = b'{"schema":1,"seq":1,"time":1.0,"kind":"x","payload":{}}\n'

@@ -45,6 +45,6 @@ def open_console(
     if json:
         first = (JsonLines(stdout),)
     elif not together:
-        first = (Answers(stdout),)
+        first = (Answers(stdout, told=False),)
         results = Screen(stdout, color=choose_color(stdout))
     return Console(stdin, renderer.screen, results, (*first, renderer), Ask(stdin, renderer.screen))

@@ -39,6 +39,10 @@ _MOST_RULES = 1 << 20
 """Bytes of a `.gitignore` that are read."""
 _ANYWHERE = "^(?:.+/)?"
 """How the expression of a pattern begins that holds at any depth."""
+_STAR, _STARS = r"[^/]*", "(?:/.+)?"
+"""How a `*` and an inner `**` are spelled in an expression; a `/` is in nothing but these, a
+`[^/]` or `[^/]+`, and between folders."""
+_BEFORE_STAR = re.compile(r"\[\^/\]\*((?:\[\^/\]|[^/])+?)(?=\[\^/\]\*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +140,7 @@ class _Ignore:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
             self._patterns = [
-                (pattern.regex, pattern.include)
+                (re.compile(_steady(pattern.regex.pattern)), pattern.include)
                 for pattern in reversed(list(_compiled(lines).patterns))
                 if pattern.regex is not None and pattern.include is not None
             ]
@@ -197,6 +201,24 @@ def _is_pattern(line: str) -> bool:
     except (ValueError, re.error):
         return False
     return True
+
+
+def _steady(expression: str) -> str:
+    """The same expression without the retries whose number grows with every `*` and `**`.
+
+    What stands before a further wildcard may be taken where it is found first, for good: the
+    further one reaches whatever a later place would have left.
+    """
+    while _STAR * 2 in expression:
+        expression = expression.replace(_STAR * 2, _STAR)
+    expression = _BEFORE_STAR.sub(lambda star: f"(?>[^/]*?{star[1]})", expression)
+    first, *rest = expression.split(_STARS)
+    if not rest:
+        return expression
+    if first.startswith(_ANYWHERE):
+        first = f"^(?>(?:.+?/)??{first.removeprefix(_ANYWHERE)}(?=/))"
+    middle = "".join(f"(?>(?:/.+?)??{part}(?=/))" for part in rest[:-1])
+    return first + middle + _STARS + rest[-1]
 
 
 def _union(patterns: Sequence["re.Pattern[str]"]) -> "re.Pattern[str]":

@@ -56,6 +56,17 @@ def test_27_a_corrupt_journal_is_one_line_and_left_alone(agent: Agent, home: Pat
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("data", [b"", b"\0\1\2", b"\0\1\2\n"])
+def test_27_a_file_without_any_event_is_corrupt(agent: Agent, home: Path, data: bytes) -> None:
+    agent.run("First request.")
+    path = journals(home)[0]
+    path.write_bytes(data)
+    run = agent.run("--resume", path.stem, "Go on.")
+    assert run.code == 2
+    assert len(run.err.strip().splitlines()) == 1
+    assert path.read_bytes() == data
+
+
 def test_27_a_torn_tail_is_repaired_and_said(agent: Agent, home: Path) -> None:
     agent.run("First request.", replies=[say("First answer.")])
     path = journals(home)[0]

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -68,6 +69,10 @@ IGNORES: list[dict[str, str]] = [
     {"": "src/**\n!src/x.py\n"},
     {"": "*\n!src/\n"},
     {"": "src\n!src/\n"},
+    {"": "*.*p*y*\n*r*p*\nb*i**l*d/\n"},
+    {"": "**/s*c/**/d*p/**/*.*x*t*\n"},
+    {"": "src/**/*e*p/**/e*r/**/c*\n!**/*r/**/c.txt\n"},
+    {"": "*?*?*?*\n!*[s]*r*c*/\n"},
 ]
 
 
@@ -130,6 +135,31 @@ def test_a_very_deep_tree_is_no_crash(tmp_path: Path) -> None:
     os.close(handle)
     assert list(walk(tmp_path)) == ["d/" * 600 + "f"]
     subprocess.run(["rm", "-rf", str(tmp_path / "d")], check=True)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("*a" * 24 + "*b", "a" * 220),
+        ("*?" * 24 + "*b", "a" * 220),
+        ("*[ab]" * 24 + "*c", "a" * 220),
+        ("*" * 200 + "b", "a" * 220),
+        ("**/a/" * 24 + "b", "a/" * 400 + "x"),
+        ("**/*a*a*a/" * 24 + "b", "aaaaaaaa/" * 200 + "x"),
+    ],
+    ids=["stars", "and marks", "and classes", "in a row", "folders", "folders with stars"],
+)
+def test_a_pattern_with_many_wildcards_does_not_hang(
+    tmp_path: Path, pattern: str, path: str
+) -> None:
+    make(tmp_path, path)
+    (tmp_path / ".gitignore").write_text(f"{pattern}\n*.log\n")
+    code = "import sys; from harness.workspace.files import walk; print(*walk(sys.argv[1]))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)],
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert done.stdout == f".gitignore {path}\n"
 
 
 def test_a_folder_that_is_not_there_has_no_files(tmp_path: Path) -> None:
