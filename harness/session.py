@@ -30,9 +30,10 @@ from harness.tools.diffs import unified
 from harness.tools.toolbox import Toolbox
 from harness.workspace.changes import Changes, Snapshot, Tracker, compare
 from harness.workspace.edits import decode
+from harness.workspace.files import MAX_FILES
 from harness.workspace.root import Root
 from knowledge import Store
-from rules import Program, RuleError, parse_atom
+from rules import Program, Rule, RuleError, parse_atom
 
 if TYPE_CHECKING:
     from harness.ooda.decide import Decision
@@ -111,7 +112,7 @@ class Session:
 
         self._decide.start(self._observe.now())
         rules = tuple(
-            RuleLine(rule.tier, str(rule), f"{rule.source}:{rule.line}")
+            RuleLine(rule.tier, str(rule), f"{_shown_source(rule)}:{rule.line}")
             for rule in self._facts.program.rules
         )
         facts = tuple(str(fact) for fact in self._facts.database.facts())
@@ -284,7 +285,10 @@ class Session:
                 repairs=list(former.recording.repairs),
                 moved_from=moved,
             )
-        self._decide.start(self._observe.now())
+        now = self._observe.now()
+        if len(now) >= MAX_FILES:
+            self._warn([f"only the first {MAX_FILES:,} files of this workspace are followed"])
+        self._decide.start(now)
 
     def _changed(self) -> Changes:
         """What differs from the start of the session."""
@@ -308,3 +312,8 @@ def _history(former: Former | None, system: str) -> History:
     from harness.resume import replay
 
     return replay(former.recording.events, system)
+
+
+def _shown_source(rule: Rule) -> str:
+    """The kernel's file needs no path: there is one of it."""
+    return Path(rule.source).name if rule.tier == "kernel" else rule.source
