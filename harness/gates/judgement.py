@@ -6,7 +6,7 @@ may be is failed, so that the model looks at it.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.code.test_setup import CONFIG_FILES
@@ -25,12 +25,14 @@ _USAGE, _INTERNAL = 4, 3
 
 @dataclass(frozen=True)
 class Judgement:
-    """A verdict without its presentation. `cases` are what to show of it."""
+    """A verdict without its presentation. `cases` are what to show of it, `old` the failures
+    that the turn began with."""
 
     status: Status
     reason: str = ""
     findings: tuple[Finding, ...] = ()
     cases: tuple[Case, ...] = ()
+    old: tuple[Case, ...] = ()
 
 
 def judge(run: TestRun, context: GateContext) -> Judgement:
@@ -53,6 +55,18 @@ def judge(run: TestRun, context: GateContext) -> Judgement:
         if judgement is not None:
             return judgement
     return Judgement("passed", findings=_silent_targets(run))
+
+
+def judge_new(run: TestRun, old_ids: frozenset[str]) -> Judgement:
+    """What a run in which tests failed shows when some of the failures are old."""
+    old = tuple(case for case in run.report.failures if case.id in old_ids)
+    new = tuple(case for case in run.report.failures if case.id not in old_ids)
+    if new:
+        return replace(_failing(new, run), old=old)
+    if not run.report.passed:
+        return could_not_run(f"no test passed: {wording.failed_before(old)}")
+    warnings = tuple(Finding("warning", case.id, case.line, wording.OLD) for case in old)
+    return Judgement("passed", findings=_silent_targets(run) + warnings, old=old)
 
 
 def could_not_run(reason: str) -> Judgement:
@@ -111,9 +125,10 @@ def _late(run: TestRun, context: GateContext) -> Judgement | None:
 
 
 def _failed(run: TestRun, context: GateContext) -> Judgement | None:
-    failures = run.report.failures
-    if not failures:
-        return None
+    return _failing(run.report.failures, run) if run.report.failures else None
+
+
+def _failing(failures: tuple[Case, ...], run: TestRun) -> Judgement:
     number = len(run.report.cases)
     noun = "test" if number == 1 else "tests"
     names = ", ".join(case.id for case in failures[:3])

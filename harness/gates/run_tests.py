@@ -1,10 +1,14 @@
 """The gate that the tests covering a change pass."""
 
+from dataclasses import replace
+
 from harness.gates import wording
+from harness.gates.baseline import old_failures
 from harness.gates.command import default_command, remembered_command
 from harness.gates.execution import TestRun, execute
 from harness.gates.feedback import compose
-from harness.gates.judgement import Judgement, could_not_run, judge
+from harness.gates.judgement import Judgement, could_not_run, judge, judge_new
+from harness.gates.report import Case
 from harness.gates.values import Finding, GateContext, Verdict
 from harness.process.environment import command_environment
 from harness.process.interpreter import find
@@ -27,7 +31,11 @@ def run_tests(targets: tuple[str, ...], context: GateContext) -> Verdict:
     else:
         command = default_command(there, interpreter, context.root)
     run = execute(there, command, environment, context)
-    return _verdict(judge(run, context), run, gone)
+    judgement = judge(run, context)
+    if judgement.status == "failed" and run.report.failures:
+        old = old_failures(run, environment, context)
+        judgement = judge_new(run, old) if old else judgement
+    return _verdict(judgement, run, gone)
 
 
 def _nothing_to_run(gone: tuple[str, ...]) -> str:
@@ -47,7 +55,7 @@ def _verdict(judgement: Judgement, run: TestRun | None, gone: tuple[str, ...] = 
         gate=NAME,
         status=judgement.status,
         reason=judgement.reason,
-        summary=_summary(run, findings) if passed else run.report.counts,
+        summary=_summary(run, judgement.old, findings) if passed else run.report.counts,
         findings=findings,
         feedback="" if passed else _feedback(judgement, run),
         log=run.completed.log,
@@ -55,21 +63,28 @@ def _verdict(judgement: Judgement, run: TestRun | None, gone: tuple[str, ...] = 
     )
 
 
-def _summary(run: TestRun, findings: tuple[Finding, ...]) -> str:
+def _summary(run: TestRun, old: tuple[Case, ...], findings: tuple[Finding, ...]) -> str:
     counts = run.report.counts
+    if old:
+        known = {case.id for case in old}
+        others = {name: case for name, case in run.report.cases.items() if name not in known}
+        rest = replace(run.report, cases=others).counts
+        counts = f"{rest}, {wording.failed_before(old)}"
     if not run.report.begun:
         counts = (
             "exit code 0, without a test report: judged by the exit code alone, which is weaker"
         )
-    notes = [f"{finding.where}: {finding.message}" for finding in findings]
+    told = [finding for finding in findings if finding.message != wording.OLD]
+    notes = [f"{finding.where}: {finding.message}" for finding in told]
     return "; ".join([counts, *notes])
 
 
 def _feedback(judgement: Judgement, run: TestRun) -> str:
     counts = f" ({run.report.counts})" if run.report.counts else ""
     log = run.completed.log
+    old = f"\nnot yours: {wording.failed_before(judgement.old)}" if judgement.old else ""
     return compose(
-        f"{run.command.shown}{counts}\n{judgement.reason}",
+        f"{run.command.shown}{counts}\n{judgement.reason}{old}",
         [wording.paragraph(case) for case in judgement.cases],
         run.completed.output,
         f"Whole log: {log}" if log is not None else "",

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from harness.workspace.changes import Snapshot
+
 Status = Literal["passed", "failed", "skipped", "could_not_run", "needs_review"]
 
 SHORT: dict[Status, str] = {
@@ -57,7 +59,8 @@ class GateContext:
     """What every gate may use. `root` is the real path of the workspace, `private` a folder of
     ours (mode 0700) for reports and logs, `test_command` the remembered one or None, `modified`
     the paths that differ from the start of the turn, deleted ones too, and `before` what one of
-    them held then, None when it was not there or nobody knows."""
+    them held then, None when it was not there or nobody knows. `start` is the workspace at the
+    start of the turn, which began at `began` (epoch seconds); None when it cannot be rebuilt."""
 
     root: Path
     private: Path
@@ -67,6 +70,8 @@ class GateContext:
     findings: tuple[Finding, ...] = field(default=())
     stopped: Callable[[], bool] = lambda: False
     before: Callable[[str], bytes | None] = lambda path: None
+    start: Snapshot | None = None
+    began: float = 0.0
 
 
 class Gate(Protocol):

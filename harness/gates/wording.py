@@ -9,6 +9,8 @@ from harness.gates.report import Case
 from harness.gates.values import Finding
 from harness.process.interpreter import Interpreter
 
+OLD = "failed before this turn too"
+"""What is said of a failure that the turn began with."""
 _WIDEST = 300
 _FRAME = re.compile(r'^  File "(?P<file>.+)", line (?P<line>\d+) in (?P<name>.+)$', re.MULTILINE)
 
@@ -44,6 +46,12 @@ def short(case: Case) -> str:
     statement = "" if opening.startswith("E ") else opening.removeprefix(">").strip()
     first = message.splitlines()[0].strip()
     return plain(f"{statement} -> {first}" if statement else first)[:_WIDEST]
+
+
+def failed_before(cases: tuple[Case, ...]) -> str:
+    """How many old failures there are and the first three of their names."""
+    more = f" and {len(cases) - 3} more" if len(cases) > 3 else ""
+    return f"{len(cases)} {OLD}: {', '.join(case.id for case in cases[:3])}{more}"
 
 
 def finding(case: Case) -> Finding:

@@ -30,11 +30,13 @@ _OF_TURN = ("attempt", "tool_requested")
 
 @dataclass(frozen=True)
 class Decision:
-    """Gates that are due, findings of the integrity rules, and modified sources no test covers."""
+    """Gates that are due, findings of the integrity rules, and modified sources no test covers;
+    `commanded` when a command was asked for, which may change what is not followed."""
 
     gates: tuple[DueGate, ...] = ()
     findings: tuple[Finding, ...] = ()
     uncovered: tuple[str, ...] = ()
+    commanded: bool = False
 
 
 class Decide:
@@ -106,7 +108,13 @@ class Decide:
         shapes = self._test_shapes(before, changes)
         facts = _shape_facts(shapes) | self._setup_facts(before, changes)
         self._facts.sync(facts, _OF_TESTS, "scan")
-        return Decision(self._due(), self._findings(shapes), self._uncovered(changes))
+        requested = self._facts.database.facts("tool_requested")
+        return Decision(
+            gates=self._due(),
+            findings=self._findings(shapes),
+            uncovered=self._uncovered(changes),
+            commanded=any(fact.args[1] == "run_shell" for fact in requested),
+        )
 
     def _covering_facts(self, changes: Changes, now: Mapping[str, str]) -> set[Fact]:
         """Workspace facts that the changed files bring; none is taken back within a turn."""

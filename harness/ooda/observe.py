@@ -1,5 +1,7 @@
 """Observe: what is asked, and what changed since the last time."""
 
+import time
+
 from harness.errors import ToolError
 from harness.ooda.turn import Turn
 from harness.workspace.changes import Snapshot, Tracker, compare
@@ -19,10 +21,11 @@ class Observe:
 
     def begin(self, request: str) -> Turn:
         """The turn's starting state. The first turn has no earlier one to compare with."""
+        began = time.time()
         before = self.now()
         elsewhere = compare(self._ended, before).paths if self._ended is not None else ()
         self.turns += 1
-        return Turn(self.turns, request, before, elsewhere, git_branch(self._root))
+        return Turn(self.turns, request, before, elsewhere, git_branch(self._root), began)
 
     def end(self) -> None:
         """The turn is over: what changes from now on is somebody else's doing."""

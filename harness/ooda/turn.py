@@ -38,13 +38,14 @@ EXIT_CODES: Mapping[OutcomeKind, int] = {
 @dataclass(frozen=True)
 class Turn:
     """One request as observed. `before` is the workspace at its start; `elsewhere` the paths
-    that changed since the last turn ended; `branch` the git branch or ''."""
+    that changed since the last turn ended; `branch` the git branch or ''; `began` epoch seconds."""
 
     number: int
     request: str
     before: Snapshot
     elsewhere: tuple[str, ...] = ()
     branch: str = ""
+    began: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,7 @@ class Verify:
 
     def _context(self, turn: Turn, decision: Decision, changes: Changes) -> GateContext:
         settings = self._settings
+        start = settings.start_of(turn)
         return GateContext(
             root=settings.root,
             private=settings.private,
@@ -61,7 +62,9 @@ class Verify:
             test_command=settings.test_command(),
             modified=changes.paths,
             findings=decision.findings,
-            before=lambda path: settings.content(settings.start_of(turn).get(path)),
+            before=lambda path: settings.content(start.get(path)),
+            start=None if decision.commanded else start,
+            began=turn.began,
         )
 
     def _run(self, gate: DueGate, context: GateContext) -> Verdict:
