@@ -14,6 +14,8 @@ from typing import Any
 import pexpect
 import pytest
 
+from harness.model.script import Script
+from harness.model.scripted import ScriptedServer
 from harness.model.servers import probe_all
 from tests.conftest import Agent, call, say
 
@@ -151,23 +153,27 @@ def spawn(agent: Agent, host: str, *flags: str) -> "pexpect.spawn[str]":
 
 
 @contextmanager
-def scripted(*replies: dict[str, Any]) -> Iterator[str]:
-    from harness.model.script import Script
-    from harness.model.scripted import ScriptedServer
-
+def scripted(*replies: dict[str, Any]) -> Iterator[ScriptedServer]:
     with ScriptedServer(Script.from_json({"replies": list(replies)})) as server:
-        yield server.base_url
+        yield server
+
+
+def await_request(server: ScriptedServer) -> None:
+    """Until the program waits for the model."""
+    until = time.monotonic() + 30
+    while not server.requests:
+        assert time.monotonic() < until, "no request came"
+        time.sleep(0.02)
 
 
 def test_24_ctrl_c_in_a_request_returns_to_the_prompt_and_twice_leaves(
     agent: Agent, home: Path
 ) -> None:
-    with scripted({"text": "late", "delay": 60}) as host:
-        child = spawn(agent, host)
+    with scripted({"text": "late", "delay": 60}) as server:
+        child = spawn(agent, server.base_url)
         child.expect("/help")
         child.sendline("hello there")
-        child.expect("hello there")
-        time.sleep(1.5)
+        await_request(server)
         child.sendintr()
         child.expect("interrupted")
         time.sleep(2.2)
@@ -187,10 +193,10 @@ def test_24_ctrl_c_in_a_request_returns_to_the_prompt_and_twice_leaves(
 
 
 def test_24_ctrl_c_ends_a_one_shot_with_130(agent: Agent) -> None:
-    with scripted({"text": "late", "delay": 60}) as host:
-        command = agent.command("--host", host, "--cwd", str(agent.workspace), "Do it.")
+    with scripted({"text": "late", "delay": 60}) as server:
+        command = agent.command("--host", server.base_url, "--cwd", str(agent.workspace), "Do it.")
         child = subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
-        time.sleep(2)
+        await_request(server)
         child.send_signal(signal.SIGINT)
         _, err = child.communicate(timeout=10)
     assert child.returncode == 130
@@ -231,8 +237,8 @@ def test_26_end_of_input_and_exit_leave_with_0(agent: Agent) -> None:
 
 
 def test_26_at_a_real_terminal(agent: Agent, workspace: Path) -> None:
-    with scripted(PATCH, say("All done here."), say("Second answer.")) as host:
-        child = spawn(agent, host, "--max-attempts", "1")
+    with scripted(PATCH, say("All done here."), say("Second answer.")) as server:
+        child = spawn(agent, server.base_url, "--max-attempts", "1")
         child.expect("/help")
         child.sendline("raise the limit")
         child.expect("max_attempts = 5")
@@ -292,8 +298,8 @@ def test_32_at_forty_columns(agent: Agent) -> None:
 
 def test_32_control_sequences_never_reach_the_terminal(agent: Agent) -> None:
     evil = say("before \x1b]0;title\x07\x1b[2J after")
-    with scripted(evil) as host:
-        child = spawn(agent, host)
+    with scripted(evil) as server:
+        child = spawn(agent, server.base_url)
         child.expect("/help")
         child.sendline("hello")
         child.expect("after")
