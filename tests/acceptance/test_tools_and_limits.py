@@ -210,10 +210,12 @@ def test_21_a_reply_that_cannot_be_used_is_asked_for_again(
     assert len(run.requests) == 2
     assert (workspace / "auth.py").read_bytes() == before
 
-    run = agent.run("--approval", "auto", "Do it.", replies=[reply])
+
+def test_21_asking_again_ends(agent: Agent) -> None:
+    run = agent.run("--approval", "auto", "Do it.", replies=[{"text": ""}])
     assert run.code == 4
-    assert 2 <= len(run.requests) <= 4
-    assert "None" not in run.out
+    assert len(run.requests) == 3
+    assert run.out == ""
 
 
 def test_22_a_loop_gets_a_hint_and_then_an_end(agent: Agent) -> None:
@@ -293,13 +295,11 @@ def test_25_keys_are_not_in_a_commands_environment(agent: Agent) -> None:
     assert "sk-" not in text
 
 
-@pytest.mark.parametrize("module", ["harness", "rules", "knowledge", "tests"])
-def test_our_own_packages_are_not_importable_in_a_command(
-    agent: Agent, workspace: Path, module: str
-) -> None:
-    command = f"python -c 'import {module}'"
+def test_our_own_packages_are_not_importable_in_a_command(agent: Agent, workspace: Path) -> None:
+    modules = ("harness", "rules", "knowledge", "tests")
+    command = "; ".join(f"python -c 'import {module}'" for module in modules)
     env = {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), str(workspace)])}
     run = agent.run(
         "--approval", "auto", "Do it.", replies=[call("run_shell", command=command), DONE], env=env
     )
-    assert "ModuleNotFoundError" in results(run)[0]
+    assert results(run)[0].count("ModuleNotFoundError") == len(modules)

@@ -27,9 +27,7 @@ def auto(agent: Agent, *replies: dict[str, Any], flags: tuple[str, ...] = ()) ->
     ("path", "content"),
     [
         ("pytest.ini", "[pytest]\naddopts = -k 'not max_attempts'\n"),
-        (".pytest.ini", "[pytest]\naddopts = -k 'not max_attempts'\n"),
         ("pyproject.toml", "[tool.pytest.ini_options]\naddopts = \"-k 'not max_attempts'\"\n"),
-        ("setup.cfg", "[tool:pytest]\naddopts = -k 'not max_attempts'\n"),
         ("conftest.py", "def pytest_collection_modifyitems(items):\n    del items[3]\n"),
     ],
 )
