@@ -23,6 +23,8 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
         if name.startswith(("MCA_", "OPENAI_", "OLLAMA_")) or name in ("NO_COLOR", "VIRTUAL_ENV"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(folder))
+    # hundreds of processes start this program; each would compile all of it again
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     return folder
 
 
