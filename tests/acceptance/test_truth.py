@@ -135,12 +135,3 @@ def test_a_server_that_counts_nothing_does_not_lift_the_token_limit(agent: Agent
     run = auto(agent, lying, flags=("--max-tokens", "500"))
     assert run.code == 3
     assert len(run.requests) == 1
-
-
-def test_an_edit_by_somebody_else_is_told_also_after_a_look_at_the_diff(
-    agent: Agent, workspace: Path
-) -> None:
-    other = call("run_shell", command="(sleep 0; true)")
-    run = agent.run("--approval", "auto", stdin="one\n/diff\n/rules\ntwo\n", replies=[other, DONE])
-    assert "not by you" not in run.contents(0)
-    assert "not by you" not in run.contents(-1)
