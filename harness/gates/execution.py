@@ -100,7 +100,8 @@ def _by_runner(
         settings = {
             "report": report_file.fileno(),
             "stack": stack_file.fileno(),
-            "stack_at": time.time() + context.seconds * 0.9,
+            "stack_at": time.time() + context.seconds * 0.85,
+            "stack_late": context.seconds * 0.1,
             "environment": afterwards,
             "path": path,
             **_settings(command, context.root, scratch),

@@ -290,6 +290,17 @@ def test_hangs():
     assert not is_alive((root / "child").read_text().strip())
 
 
+def test_a_hang_that_keeps_the_lock_of_the_interpreter_is_named(
+    files: Files, gate: RunGate
+) -> None:
+    hang = "def match():\n    return re.match('(a+)+b', 'a' * 60)\n"
+    files({"test_a.py": f"import re\n{hang}\ndef test_hangs():\n    match()\n"})
+    verdict = gate("run_tests", "test_a.py", seconds=3)
+    assert verdict.reason == (
+        "test_a.py::test_hangs hangs (at test_a.py:3 in match): killed after 3 s"
+    )
+
+
 def test_too_many_slow_tests_are_not_called_hanging(files: Files, gate: RunGate) -> None:
     test = "import time\nimport pytest\n@pytest.mark.parametrize('n', range(99))\n"
     files({"test_a.py": test + "def test_slow(n):\n    time.sleep(0.1)\n"})

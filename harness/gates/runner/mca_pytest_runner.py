@@ -7,6 +7,7 @@ with a JSON object:
                    `no_pytest` (error), `raised` (text), `exit` (exit_code)
     stack          descriptor for the stack of a test that hangs
     stack_at       when that stack is written, in seconds since the epoch
+    stack_late     how much later it is written all the same, if no Python code runs any more
     root           real path of the workspace
     own            real path of the folder of the program that started this, or ""
     own_names      names of the packages in it
@@ -18,6 +19,8 @@ with a JSON object:
 
 from __future__ import annotations
 
+import _thread
+import contextlib
 import faulthandler
 import importlib.util
 import json
@@ -67,9 +70,7 @@ def main() -> int:
     sys.path[:] = settings["path"] + [entry for entry in own_path if entry not in settings["path"]]
     _set_environment(settings["environment"])
     sys.argv[:] = [str(Path(pytest.__file__).with_name("__main__.py")), *arguments]
-    os.set_inheritable(settings["stack"], False)
-    left = max(settings["stack_at"] - time.time(), 0.01)
-    faulthandler.dump_traceback_later(left, file=settings["stack"])
+    _watch(settings)
     try:
         hooks = plugin.ReportPlugin(recorder, settings["stack_at"])
         code = int(pytest.main(arguments, plugins=[hooks]))
@@ -78,6 +79,33 @@ def main() -> int:
         raise
     recorder.write("exit", exit_code=code)
     return code
+
+
+def _watch(settings: dict[str, Any]) -> None:
+    """See to it that the stack of the main thread is written at `stack_at`.
+
+    A thread does it, which holds the interpreter's lock meanwhile. faulthandler does not: reading
+    the stacks of threads that run, it can crash the process. It is kept for a call into C that
+    never gives the lock back, such as a regular expression that backtracks without end.
+    """
+    os.set_inheritable(settings["stack"], False)
+    left = max(settings["stack_at"] - time.time(), 0.01)
+    faulthandler.dump_traceback_later(left + settings["stack_late"], file=settings["stack"])
+    # not of the threading module, where tests would find it among the threads
+    _thread.start_new_thread(_write_stack, (settings["stack"], left, _thread.get_ident()))
+
+
+def _write_stack(descriptor: int, left: float, thread: int) -> None:
+    time.sleep(left)
+    faulthandler.cancel_dump_traceback_later()
+    lines = ["Stack (most recent call first):"]
+    frame = sys._current_frames().get(thread)
+    while frame is not None:
+        code = frame.f_code
+        lines.append(f'  File "{code.co_filename}", line {frame.f_lineno} in {code.co_name}')
+        frame = frame.f_back
+    with contextlib.suppress(OSError):
+        os.write(descriptor, "\n".join([*lines, ""]).encode("utf-8", "replace"))
 
 
 def _is_ours(entry: str, settings: dict[str, Any]) -> bool:
