@@ -5,6 +5,7 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from harness.gates.report import Report
 from harness.gates.report_fold import parse
 from harness.gates.values import GateContext
 from harness.process.environment import fresh_bytecode, own_folder
-from harness.process.run import Completed, run
+from harness.process.run import Completed, Nudge, run
 from harness.process.shell import shell_path
 
 _RUNNER = Path(__file__).parent / "runner/mca_pytest_runner.py"
@@ -100,8 +101,6 @@ def _by_runner(
         settings = {
             "report": report_file.fileno(),
             "stack": stack_file.fileno(),
-            "stack_at": time.time() + context.seconds * 0.85,
-            "stack_late": context.seconds * 0.1,
             "environment": afterwards,
             "path": path,
             **_settings(command, context.root, scratch),
@@ -116,6 +115,7 @@ def _by_runner(
             log=_log_path(context.private),
             pass_fds=[file.fileno() for file in (settings_file, report_file, stack_file)],
             stopped=context.stopped,
+            nudge=Nudge(signal.SIGURG, context.seconds * 0.9),
         )
         stack = _content(stack_file.fileno()).decode("utf-8", "replace")
         report = parse(_content(report_file.fileno()), context.root)

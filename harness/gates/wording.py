@@ -106,8 +106,7 @@ def internal_message(output: str) -> str:
 
 def place_of_hang(stack: str, root: Path) -> str:
     """The innermost line of the workspace in a Python stack, as `auth.py:12 in check`."""
-    main = stack.rpartition("most recent call first")[2]  # the main thread comes last
-    for frame in _FRAME.finditer(main):
+    for frame in _FRAME.finditer(stack):
         file = Path(frame["file"])
         if file.is_relative_to(root) and "site-packages" not in file.parts:
             return f"{file.relative_to(root)}:{frame['line']} in {frame['name']}"

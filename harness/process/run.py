@@ -27,6 +27,14 @@ _CHUNK = 65536
 
 
 @dataclass(frozen=True)
+class Nudge:
+    """A signal for the direct child when it has run for `after` seconds."""
+
+    signal: int
+    after: float
+
+
+@dataclass(frozen=True)
 class Completed:
     """What came of a command.
 
@@ -55,10 +63,12 @@ def run(
     keep: int = 65536,
     pass_fds: Sequence[int] = (),
     stopped: Callable[[], bool] = lambda: False,
+    nudge: Nudge | None = None,
 ) -> Completed:
     """Run `argv` to its end, at most `timeout` seconds, and leave no process of it.
 
-    `keep` bounds the bytes of output held; `stopped` is asked at least every 50 ms. A command
+    `keep` bounds the bytes of output held; `stopped` is asked at least every 50 ms; a `nudge`
+    should be a signal that is ignored by those who do not expect it. A command
     that cannot be started is exit code 127 (not found) or 126 with a sentence, no exception.
     KeyboardInterrupt kills the tree, then goes on.
     """
@@ -74,7 +84,8 @@ def run(
             capture.add(process.sentence.encode("utf-8", "backslashreplace"))
         else:
             output = _Output(receiver, capture)
-            ending = _follow(process, mark, output, started + timeout, stopped)
+            limits = _Limits(started, timeout, stopped, nudge)
+            ending = _follow(process, mark, output, limits)
             code = process.returncode
     except BaseException:
         kill_marked(mark)
@@ -92,6 +103,14 @@ def run(
         stopped=ending == "stopped",
         overflowed=ending == "overflowed",
     )
+
+
+@dataclass(frozen=True)
+class _Limits:
+    started: float
+    timeout: float
+    stopped: Callable[[], bool]
+    nudge: Nudge | None
 
 
 @dataclass(frozen=True)
@@ -173,13 +192,12 @@ def _follow(
     process: "subprocess.Popen[bytes]",
     mark: str,
     output: _Output,
-    deadline: float,
-    stopped: Callable[[], bool],
+    limits: _Limits,
 ) -> Ending:
     """Read until the command ends or has to; then nothing of it is left and it is reaped."""
     tree = Tree(process.pid, mark)
     try:
-        ending = _watch(process, tree, output, deadline, stopped)
+        ending = _watch(process, tree, output, limits)
         if ending == "exited":
             output.drain(_GRACE)
         return ending
@@ -200,26 +218,27 @@ def _reap(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _watch(
-    process: "subprocess.Popen[bytes]",
-    tree: Tree,
-    output: _Output,
-    deadline: float,
-    stopped: Callable[[], bool],
+    process: "subprocess.Popen[bytes]", tree: Tree, output: _Output, limits: _Limits
 ) -> Ending:
     next_look = 0.0
     pause = 0.001
+    nudge = limits.nudge
     while not _exited(process):
         now = time.monotonic()
-        if now >= deadline:
+        left = limits.started + limits.timeout - now
+        if left <= 0:
             return "timed_out"
-        if stopped():
+        if limits.stopped():
             return "stopped"
         if output.capture.full:
             return "overflowed"
+        if nudge is not None and now >= limits.started + nudge.after:
+            os.kill(process.pid, nudge.signal)
+            nudge = None
         if now >= next_look:
             tree.look()
             next_look = now + min(pause * 4, _LOOK_EVERY)
-        output.read(min(pause, deadline - now))
+        output.read(min(pause, left))
         pause = min(pause * 1.5, _LOOK_EVERY)
     return "exited"
 

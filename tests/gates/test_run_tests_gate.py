@@ -301,6 +301,25 @@ def test_a_hang_that_keeps_the_lock_of_the_interpreter_is_named(
     )
 
 
+def test_the_tests_find_no_thread_of_ours(files: Files, gate: RunGate) -> None:
+    """From 3.12 on, a fork beside another thread is a warning, which a project may make fatal."""
+    test = """
+import os
+import threading
+
+def test_alone():
+    assert threading.active_count() == 1
+
+def test_fork():
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+    files({"test_a.py": test, "pytest.ini": "[pytest]\nfilterwarnings = error\n"})
+    assert gate("run_tests", "test_a.py").summary == "2 passed"
+
+
 def test_too_many_slow_tests_are_not_called_hanging(files: Files, gate: RunGate) -> None:
     test = "import time\nimport pytest\n@pytest.mark.parametrize('n', range(99))\n"
     files({"test_a.py": test + "def test_slow(n):\n    time.sleep(0.1)\n"})

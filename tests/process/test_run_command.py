@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.process.run import Completed, run
+from harness.process.run import Completed, Nudge, run
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
@@ -152,6 +152,15 @@ def test_a_stopped_run_ends_at_once(tmp_path: Path) -> None:
     assert completed.stopped
     assert completed.exit_code is None
     assert completed.seconds < 2
+
+
+def test_a_nudge_reaches_those_who_expect_it_and_no_one_else(tmp_path: Path) -> None:
+    nudge = Nudge(signal.SIGURG, 0.3)
+    # dash runs a trap between two commands
+    expecting = "trap 'echo nudged; exit 0' URG; while :; do sleep 0.05; done"
+    assert run_in(tmp_path, expecting, nudge=nudge).output == "nudged\n"
+    assert run_in(tmp_path, "exec sleep 0.6", nudge=nudge).exit_code == 0
+    assert run_in(tmp_path, "exit 3", nudge=nudge).exit_code == 3
 
 
 def test_inherited_descriptors_reach_the_command(tmp_path: Path) -> None:

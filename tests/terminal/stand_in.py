@@ -11,6 +11,7 @@ from pathlib import Path
 
 from harness.errors import UserError
 from harness.journal import Journal
+from harness.reports import EntryLine, RuleLine, RulesReport
 from harness.terminal import repl
 from harness.terminal.console import open_console
 from harness.tools.approval import Answer, ApprovalRequest, Asker
@@ -35,28 +36,6 @@ class Outcome:
     exit_code: int = 0
     message: str = ""
     answer: str = ""
-
-
-@dataclass(frozen=True)
-class RuleLine:
-    tier: str
-    text: str
-    where: str
-
-
-@dataclass(frozen=True)
-class Report:
-    facts: tuple[str, ...]
-    rules: tuple[RuleLine, ...]
-    derived: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Entry:
-    key: str
-    content: str
-    scope: str
-    note: str = ""
 
 
 def _nobody(request: ApprovalRequest) -> Answer:
@@ -93,9 +72,9 @@ class StandIn:
         self.resets += 1
         self.facts = ("has_tests",)
 
-    def rules_report(self) -> Report:
+    def rules_report(self) -> RulesReport:
         rule = "tdd_gate: file_modified(?file) + test_covers(?t, ?file) -> verify_gate('run_tests')"
-        return Report(
+        return RulesReport(
             self.facts,
             (RuleLine("kernel", rule, "rules/kernel.dl:7"),),
             ("verify_gate('run_tests')", "gate_target('run_tests', 'test_auth.py')"),
@@ -106,9 +85,9 @@ class StandIn:
             raise UserError(f"{atom!r} is not derived; /rules shows what is")
         return PROOF
 
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[EntryLine, ...]:
         text = "Passwords must be at least 8 chars and contain a digit"
-        return (Entry("password_rules", text, "workspace", "picked in this turn"),)
+        return (EntryLine("password_rules", text, "workspace", "picked in this turn"),)
 
     def memory(self) -> tuple[tuple[str, str], ...]:
         return (("turns", str(len(self.requests))), ("estimated tokens", "1,234"))

@@ -26,7 +26,6 @@ import contextlib
 import json
 import os
 import sys
-import threading
 import time
 from typing import Any
 
@@ -63,27 +62,20 @@ class Recorder:
 
 
 class ReportPlugin:
-    """Hooks of one pytest session. With pytest-xdist it lives in the controlling process.
+    """Hooks of one pytest session. With pytest-xdist it lives in the controlling process."""
 
-    `tell_at` (seconds since the epoch) is shortly before the run will be killed.
-    """
-
-    def __init__(self, recorder: Recorder, tell_at: float | None = None) -> None:
+    def __init__(self, recorder: Recorder) -> None:
         self._write = recorder.write
-        self._tell_at = tell_at
+        self._plugins: Any = None
 
     def pytest_sessionstart(self, session: Any) -> None:
+        self._plugins = session.config.pluginmanager
         self._write("start", rootdir=str(session.config.rootpath))
-        if self._tell_at is not None:
-            left = max(self._tell_at - time.time(), 0.01)
-            timer = threading.Timer(left, self._tell_captured, [session.config.pluginmanager])
-            timer.daemon = True
-            timer.start()
 
-    def _tell_captured(self, plugins: Any) -> None:
-        # a hang that also holds the interpreter's lock tells nothing, which is no harm
+    def tell_captured(self, *_: object) -> None:
+        """Report what pytest holds back of the output; a signal handler."""
         with contextlib.suppress(Exception):
-            out, err = plugins.getplugin("capturemanager").read_global_capture()
+            out, err = self._plugins.getplugin("capturemanager").read_global_capture()
             self._write("captured", text=_shortened(out + err))
 
     def pytest_collectstart(self, collector: Any) -> None:

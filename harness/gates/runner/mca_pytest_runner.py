@@ -5,9 +5,7 @@ and later and pytest 7 and later. Its one argument is the number of an inherited
 with a JSON object:
     report         descriptor for the events of mca_pytest_plugin.py, and of this file:
                    `no_pytest` (error), `raised` (text), `exit` (exit_code)
-    stack          descriptor for the stack of a test that hangs
-    stack_at       when that stack is written, in seconds since the epoch
-    stack_late     how much later it is written all the same, if no Python code runs any more
+    stack          descriptor for the stack of a test that hangs, written on SIGURG
     root           real path of the workspace
     own            real path of the folder of the program that started this, or ""
     own_names      names of the packages in it
@@ -19,14 +17,12 @@ with a JSON object:
 
 from __future__ import annotations
 
-import _thread
-import contextlib
 import faulthandler
 import importlib.util
 import json
 import os
+import signal
 import sys
-import time
 import traceback
 from pathlib import Path
 from typing import Any
@@ -70,9 +66,9 @@ def main() -> int:
     sys.path[:] = settings["path"] + [entry for entry in own_path if entry not in settings["path"]]
     _set_environment(settings["environment"])
     sys.argv[:] = [str(Path(pytest.__file__).with_name("__main__.py")), *arguments]
-    _watch(settings)
+    hooks = plugin.ReportPlugin(recorder)
+    _watch(settings["stack"], hooks)
     try:
-        hooks = plugin.ReportPlugin(recorder, settings["stack_at"])
         code = int(pytest.main(arguments, plugins=[hooks]))
     except BaseException:
         recorder.write("raised", text=traceback.format_exc()[-4000:])
@@ -81,31 +77,18 @@ def main() -> int:
     return code
 
 
-def _watch(settings: dict[str, Any]) -> None:
-    """See to it that the stack of the main thread is written at `stack_at`.
+def _watch(stack: int, hooks: Any) -> None:
+    """Write on SIGURG, sent shortly before a run is killed, where the main thread stands and
+    what pytest holds back.
 
-    A thread does it, which holds the interpreter's lock meanwhile. faulthandler does not: reading
-    the stacks of threads that run, it can crash the process. It is kept for a call into C that
-    never gives the lock back, such as a regular expression that backtracks without end.
+    No timer thread: tests may count threads, and from Python 3.12 on a fork beside a second
+    thread is a warning. Nor faulthandler's own timer, whose thread reads the stacks of others
+    while they run, which can crash the process. A process that does not expect SIGURG ignores it.
     """
-    os.set_inheritable(settings["stack"], False)
-    left = max(settings["stack_at"] - time.time(), 0.01)
-    faulthandler.dump_traceback_later(left + settings["stack_late"], file=settings["stack"])
-    # not of the threading module, where tests would find it among the threads
-    _thread.start_new_thread(_write_stack, (settings["stack"], left, _thread.get_ident()))
-
-
-def _write_stack(descriptor: int, left: float, thread: int) -> None:
-    time.sleep(left)
-    faulthandler.cancel_dump_traceback_later()
-    lines = ["Stack (most recent call first):"]
-    frame = sys._current_frames().get(thread)
-    while frame is not None:
-        code = frame.f_code
-        lines.append(f'  File "{code.co_filename}", line {frame.f_lineno} in {code.co_name}')
-        frame = frame.f_back
-    with contextlib.suppress(OSError):
-        os.write(descriptor, "\n".join([*lines, ""]).encode("utf-8", "replace"))
+    os.set_inheritable(stack, False)
+    signal.signal(signal.SIGURG, hooks.tell_captured)
+    # before that handler, which waits for the interpreter, and a call into C may not return to it
+    faulthandler.register(signal.SIGURG, file=stack, all_threads=False, chain=True)
 
 
 def _is_ours(entry: str, settings: dict[str, Any]) -> bool:
