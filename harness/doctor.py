@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from harness.config import Places, places
+from harness.terminal.safe import encodable, one_line
 
 Row = tuple[str, str, str]
 """What, what was found, and how to get it when it is missing ('' when it is there)."""
@@ -22,9 +23,10 @@ def doctor(cwd: str, out: TextIO) -> int:
     missing = False
     for what, found, remedy in _rows(where):
         glyph = "-" if remedy else "+"
-        out.write(f"{glyph} {what:<12} {found}\n")
+        # a server's text, or a path
+        out.write(encodable(f"{glyph} {what:<12} {one_line(found)}\n", out.encoding))
         if remedy:
-            out.write(f"  {'':<12} -> {remedy}\n")
+            out.write(encodable(f"  {'':<12} -> {one_line(remedy)}\n", out.encoding))
         missing = missing or (bool(remedy) and what in ("pytest", "server"))
     return 1 if missing else 0
 
@@ -40,6 +42,7 @@ def _rows(where: Places) -> Iterator[Row]:
 
 
 def _workspace_python(where: Places) -> Iterator[Row]:
+    from harness.process.environment import command_environment
     from harness.process.interpreter import find
     from harness.process.run import run
 
@@ -47,7 +50,8 @@ def _workspace_python(where: Places) -> Iterator[Row]:
     yield "interpreter", f"{interpreter.path} ({interpreter.origin})", ""
     code = "import pytest; print(pytest.__version__)"
     argv = [str(interpreter.path), "-I", "-c", code]
-    done = run(argv, cwd=where.workspace, env=dict(os.environ), timeout=20)
+    environment = command_environment(where.workspace, where.state, interpreter)
+    done = run(argv, cwd=where.workspace, env=environment, timeout=20)
     if done.exit_code == 0:
         yield "pytest", done.output.strip(), ""
     else:

@@ -66,7 +66,7 @@ def replay(events: Iterable[Event], system: str) -> History:
         payload = event.payload
         if event.kind == "user_message":
             messages.append({"role": "user", "content": payload.get("content")})
-        elif event.kind == "model_reply" and isinstance(payload.get("message"), dict):
+        elif event.kind == "model_reply" and _is_reply(payload.get("message")):
             messages.append(payload["message"])
         elif event.kind == "tool_result":
             answer = {"tool_call_id": payload.get("id"), "content": payload.get("text")}
@@ -74,6 +74,11 @@ def replay(events: Iterable[Event], system: str) -> History:
         elif event.kind == "history_reset":
             messages.clear()
     return History.from_messages([{"role": "system", "content": system}, *messages])
+
+
+def _is_reply(message: object) -> bool:
+    """A session that came with the workspace must not speak as the system."""
+    return isinstance(message, dict) and message.get("role") == "assistant"
 
 
 def _latest(where: Places) -> Path:

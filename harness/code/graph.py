@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from harness.code.modules import Modules
 from harness.code.records import FileRecord, Import
@@ -43,7 +44,8 @@ class Graph:
         self.direct = {path: edges.direct for path, edges in self._edges.items()}
         self.imports = {path: edges.imports for path, edges in self._edges.items()}
 
-    def importers(self) -> dict[str, set[str]]:
+    @cached_property
+    def importers(self) -> Mapping[str, set[str]]:
         """The graph the other way round."""
         backwards: dict[str, set[str]] = {}
         for path, targets in self.imports.items():

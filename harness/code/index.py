@@ -120,7 +120,7 @@ class CodeIndex:
         direct = self.covers().get(source)
         if direct or source not in self._files:
             return direct or {}
-        reached = reaching(source, self._imported().importers(), self.tests())
+        reached = reaching(source, self._imported().importers, self.tests())
         return dict.fromkeys(sorted(reached), "imports, transitively")
 
     def search(self, query: str, limit: int = 10) -> list[CodeMatch]:

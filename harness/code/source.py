@@ -2,7 +2,8 @@
 
 import re
 
-_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+from harness.workspace.edits import declared_encoding
+
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 _WORD = re.compile(r"[^\W\d]\w*")
 _BOM = b"\xef\xbb\xbf"
@@ -11,8 +12,8 @@ _BOM = b"\xef\xbb\xbf"
 def normalised(data: bytes) -> bytes:
     """`data` in UTF-8 with the same lines. Bytes which do not decode are left as they are."""
     data = data.removeprefix(_BOM)
-    encoding = _declared(data)
-    if encoding is not None:
+    encoding = declared_encoding(data)
+    if encoding is not None and encoding != "utf-8":
         try:
             data = data.decode(encoding).encode()
         except (LookupError, UnicodeError):
@@ -25,12 +26,3 @@ def normalised(data: bytes) -> bytes:
 def identifiers(data: bytes) -> set[str]:
     """Every word of a text that could be a name, also in strings and comments."""
     return set(_WORD.findall(data.decode("utf-8", "replace")))
-
-
-def _declared(data: bytes) -> str | None:
-    for line in data.split(b"\n", 2)[:2]:
-        found = _COOKIE.match(line)
-        if found is not None:
-            name = found[1].decode("ascii", "replace").lower()
-            return None if name in ("utf-8", "utf8") else name
-    return None

@@ -77,9 +77,12 @@ def _command(run: TestRun, context: GateContext) -> PytestCommand | None:
 
 def _is_installed_from(root: Path, python: Path) -> bool:
     """Whether that Python imports from the workspace wherever it runs (an editable install):
-    then the copy would be tested with today's code."""
+    then the copy would be tested with today's code. What cannot be read may say so, too."""
     for file in _path_files(python):
-        text = file.read_text("utf-8", "replace")
+        try:
+            text = file.read_text("utf-8", "replace")
+        except OSError:
+            return True
         if str(root) in text:
             return True
         lines = text.splitlines() if file.suffix != ".py" else []

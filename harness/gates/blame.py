@@ -5,7 +5,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from harness.errors import ToolError
 from harness.gates.values import GateContext
+from harness.workspace.root import Root
 
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '([^'.]+)'")
 _PASSED_OVER = frozenset({"node_modules", "__pycache__", "site-packages", "build", "dist"})
@@ -32,9 +34,11 @@ def not_installed(text: str, context: GateContext) -> str | None:
 
 
 def _newly_imports(path: str, name: str, context: GateContext) -> bool:
+    if not path.endswith((".py", ".pyi")):
+        return False
     try:
-        now = (context.root / path).read_bytes()
-    except (OSError, ValueError):
+        now = Root(context.root).read(path)
+    except ToolError:
         return False
     return _imports(now, name) and not _imports(context.before(path) or b"", name)
 

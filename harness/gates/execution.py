@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import signal
+import stat
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from typing import Any
 from harness.code.test_setup import CONFIG_FILES
 from harness.gates.command import PytestCommand, ShellCommand
 from harness.gates.report import Report
-from harness.gates.report_fold import parse
+from harness.gates.report_fold import SIZE_LIMIT, parse
 from harness.gates.values import GateContext
 from harness.process.environment import fresh_bytecode, own_folder
 from harness.process.run import Completed, Nudge, run
@@ -195,8 +196,19 @@ def _by_shell(
         log=_log_path(context.private),
         stopped=context.stopped,
     )
-    data = report.read_bytes() if report.is_file() else b""
-    return completed, parse(data, context.root), ""
+    return completed, parse(_written(report), context.root), ""
+
+
+def _written(report: Path) -> bytes:
+    """What a command left there, which may be anything."""
+    try:
+        descriptor = os.open(report, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return _content(descriptor) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+    finally:
+        os.close(descriptor)
 
 
 def _plugin_folder(scratch: Path) -> Path:
@@ -221,5 +233,5 @@ def _log_path(private: Path) -> Path:
 
 
 def _content(descriptor: int) -> bytes:
-    size = os.fstat(descriptor).st_size
+    size = min(os.fstat(descriptor).st_size, SIZE_LIMIT)
     return os.pread(descriptor, size, 0)

@@ -9,14 +9,15 @@ from typing import Any
 
 from harness.gates.report import Activity, Case, CaseOutcome, Report
 
-_SIZE_LIMIT = 64 * 1024 * 1024
+SIZE_LIMIT = 64 * 1024 * 1024
+"""Bytes of a report that are read."""
 
 
 def parse(data: bytes, root: Path) -> Report:
     """Fold the events; a line that is torn or of another shape is passed over. `root` is the
     workspace."""
     fold = _Fold(root)
-    for event in _events(data[:_SIZE_LIMIT]):
+    for event in _events(data[:SIZE_LIMIT]):
         with contextlib.suppress(TypeError, ValueError, LookupError, OverflowError):
             fold.add(event)
     return fold.report()
@@ -26,7 +27,7 @@ def _events(data: bytes) -> Iterator[dict[str, Any]]:
     for line in data.split(b"\n"):
         try:
             event = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(event, dict) and isinstance(event.get("event"), str):
             yield event

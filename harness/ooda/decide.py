@@ -120,10 +120,11 @@ class Decide:
         """Workspace facts that the changed files bring; none is taken back within a turn."""
         if not changes:
             return set()
+        changed = set(changes.paths)
         facts = {
             fact
             for fact in workspace_facts(self._index, now)
-            if fact.predicate == "has_tests" or not set(changes.paths).isdisjoint(fact.args)
+            if fact.predicate == "has_tests" or not changed.isdisjoint(fact.args)
         }
         for path in changes.modified:
             covering = self._index.covering(path)

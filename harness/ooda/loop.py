@@ -138,6 +138,9 @@ class Loop:
         """Run the gates; what changed under them meanwhile has not been verified."""
         before = self._phases.observe.last
         run.verification = self._phases.verify(turn, decision, run.changes)
+        if not decision.gates:
+            run.moved = ()
+            return
         moved = compare(before, self._phases.observe.now())
         run.moved = tuple(path for path in moved.paths if path in before)
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from harness.code.index import CodeIndex
 from harness.code.records import Symbol
 from harness.errors import ToolError
+from harness.model.tokens import estimate_tokens
 from harness.ooda import prompts
 from harness.ooda.turn import Context, Pick, Turn
 from harness.workspace.edits import decode
@@ -16,11 +17,6 @@ CODE_TOKENS = 2000
 MOST_FILES = 4
 TEST_COMMAND = "test_command"
 """The entry that the test gate runs; it is always shown."""
-
-
-def estimate(text: str) -> int:
-    """Tokens, at about four characters each."""
-    return len(text) // 4 + 1
 
 
 class Orient:
@@ -51,7 +47,7 @@ class Orient:
         budget, left_out = CODE_TOKENS, 0
         for match in index.search(request, limit=MOST_FILES):
             text = self._render(index, match.path, match.symbols, budget)
-            tokens = estimate(text)
+            tokens = estimate_tokens(text)
             if not text or tokens > budget:
                 left_out += 1
                 continue
@@ -65,7 +61,7 @@ class Orient:
             text = decode(self._root.read(path), path).text.replace("\r\n", "\n")
         except ToolError:
             return ""
-        if estimate(text) <= budget // 2:
+        if estimate_tokens(text) <= budget // 2:
             return f"{path}:\n```python\n{text.rstrip()}\n```"
         parts = [f"{path} (outline):"]
         for symbol in index.outline(path)[:80]:
@@ -74,11 +70,11 @@ class Orient:
         lines = text.split("\n")
         for symbol in matched[:3]:
             body = "\n".join(lines[symbol.start_line - 1 : symbol.end_line])
-            if symbol.kind != "class" and estimate("\n".join([*parts, body])) <= budget:
+            if symbol.kind != "class" and estimate_tokens("\n".join([*parts, body])) <= budget:
                 parts.append(f"{symbol.qualified}:\n```python\n{body}\n```")
         return "\n".join(parts)
 
 
 def _entry_pick(entry: Entry, reason: str, score: float) -> Pick:
     text = f"- {entry.key} ({entry.scope}): {entry.content}"
-    return Pick("entry", entry.key, reason, score, text, estimate(text))
+    return Pick("entry", entry.key, reason, score, text, estimate_tokens(text))

@@ -2,6 +2,7 @@
 
 from harness.terminal.layout import shorten
 from harness.terminal.screen import Screen
+from harness.tools.base import plural
 
 TAB = 4
 
@@ -22,14 +23,10 @@ def show_diff(screen: Screen, diff: str, *, most: int | None, fit: bool) -> None
         screen.line(("", "  "), (diff_style(line), text))
     left_out = len(lines) - len(shown)
     if left_out:
-        screen.line(("dim", f"  {screen.glyphs.dots} {counted(left_out, 'more line')}"))
+        screen.line(("dim", f"  {screen.glyphs.dots} {plural(left_out, 'more line')}"))
 
 
 def diff_style(line: str) -> str:
     if line.startswith(("--- ", "+++ ")):
         return "bold"
     return {"+": "good", "-": "bad", "@": "hunk"}.get(line[:1], "")
-
-
-def counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -62,10 +62,7 @@ def _pick(pick: Payload) -> str:
     name = str(pick.get("name", ""))
     if pick.get("kind") != "entry":
         return name
-    score = pick.get("score")
-    parts = [str(pick.get("reason") or ""), "" if score is None else f"{float(score):.2f}"]
-    note = ", ".join(part for part in parts if part)
-    return f"{name} ({note})" if note else name
+    return f"{name} ({pick['reason']})" if pick.get("reason") else name
 
 
 def _marks(glyphs: Glyphs) -> Mapping[str, tuple[str, str]]:

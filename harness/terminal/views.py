@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-from harness.terminal.diff import counted, show_diff
+from harness.terminal.diff import show_diff
 from harness.terminal.face import EntryLine, RulesReport
 from harness.terminal.layout import NARROW, cells
 from harness.terminal.safe import one_line
 from harness.terminal.screen import Screen
+from harness.tools.base import plural
 
 LONG_LIST = 40
 ENTRY_LINES = 4
@@ -72,7 +73,7 @@ def _section(screen: Screen, heading: str, items: Sequence[str], most: int | Non
     for item in shown:
         screen.message(" ", item, indent="    ")
     if len(shown) < len(items):
-        left = counted(len(items) - len(shown), "more line")
+        left = plural(len(items) - len(shown), "more line")
         screen.line(("dim", f"  {screen.glyphs.dots} {left}, /rules all shows them"))
 
 
@@ -83,7 +84,7 @@ def _content(screen: Screen, content: str) -> None:
         screen.message(" ", line.rstrip())
     left = len(content.strip()) - len("\n".join(lines))
     if left > 0:
-        screen.line(("dim", f"  {screen.glyphs.dots} {counted(left, 'more character')}"))
+        screen.line(("dim", f"  {screen.glyphs.dots} {plural(left, 'more character')}"))
 
 
 def _place(where: str) -> str:

@@ -6,6 +6,7 @@ import stat
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ SKIPPED_FOLDERS = frozenset(
 )
 MAX_FILES = 100_000
 """A walk stops here: a home folder opened by mistake must not take minutes."""
-_MOST_RULES = 1 << 20
-"""Bytes of a `.gitignore` that are read."""
+_MOST_RULES = 1 << 16
+"""Bytes of a `.gitignore` that are read: compiling takes a second for as many names."""
 _ANYWHERE = "^(?:.+/)?"
 """How the expression of a pattern begins that holds at any depth."""
 _STAR, _STARS = r"[^/]*", "(?:/.+)?"
@@ -136,15 +137,7 @@ class _Ignore:
 
     def __init__(self, root: str, folder: str) -> None:
         self._skip = len(folder) + 1 if folder else 0
-        lines = _lines(os.path.join(root, folder, ".gitignore"))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)
-            self._patterns = [
-                (re.compile(_steady(pattern.regex.pattern)), pattern.include)
-                for pattern in reversed(list(_compiled(lines).patterns))
-                if pattern.regex is not None and pattern.include is not None
-            ]
-            self._touched = _union([pattern for pattern, _ in self._patterns])
+        self._patterns, self._touched = _rules(_read(os.path.join(root, folder, ".gitignore")))
 
     def decides(self, path: str) -> bool | None:
         """True to leave out, False to keep against an outer file, None for no opinion. A folder
@@ -168,8 +161,9 @@ def _holds(pattern: "re.Pattern[str]", path: str) -> bool:
     return not path.endswith("/") or pattern.search(path[:-1]) is not None
 
 
-def _lines(path: str) -> list[str]:
-    """The lines of a `.gitignore`, which git does not follow through a link either."""
+def _read(path: str) -> bytes:
+    """A `.gitignore`, which git does not follow through a link either. Of a long one the
+    beginning, up to the end of a line."""
     try:
         # a FIFO of that name must not be waited for
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -179,8 +173,23 @@ def _lines(path: str) -> list[str]:
         finally:
             os.close(fd)
     except OSError:
-        return []
-    return [line.removesuffix("\r") for line in data.decode("utf-8-sig", "replace").split("\n")]
+        return b""
+    return data if len(data) < _MOST_RULES else data[: data.rfind(b"\n") + 1]
+
+
+@lru_cache(maxsize=64)
+def _rules(data: bytes) -> tuple[list[tuple["re.Pattern[str]", bool]], "re.Pattern[str]"]:
+    """The expressions of a `.gitignore`, last line first, with whether each leaves out; and one
+    that matches where any of them does."""
+    lines = [line.removesuffix("\r") for line in data.decode("utf-8-sig", "replace").split("\n")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        patterns = [
+            (re.compile(_steady(pattern.regex.pattern)), pattern.include)
+            for pattern in reversed(list(_compiled(lines).patterns))
+            if pattern.regex is not None and pattern.include is not None
+        ]
+        return patterns, _union([pattern for pattern, _ in patterns])
 
 
 def _compiled(lines: Sequence[str]) -> "GitIgnoreSpec":

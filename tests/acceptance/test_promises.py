@@ -165,6 +165,19 @@ def test_the_doctor_says_what_is_missing_and_how_to_get_it(agent: Agent) -> None
         assert word in run.out
 
 
+def test_the_doctor_gives_the_workspaces_python_no_key(agent: Agent, tmp_path: Path) -> None:
+    python = agent.workspace / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f"#!/bin/sh\nenv > {tmp_path}/seen\nprintf '\\033[2Jred'\n")
+    python.chmod(0o755)
+    keys = {"MCA_API_KEY": "sesame", "OPENAI_API_KEY": "sesame"}
+    run = agent.run_plain("--cwd", str(agent.workspace), "doctor", env=keys)
+    assert "PATH=" in (tmp_path / "seen").read_text()
+    assert "sesame" not in (tmp_path / "seen").read_text()
+    assert "\x1b" not in run.out
+    assert r"\x1b[2Jred" in run.out
+
+
 def test_flags_may_stand_among_the_words_of_a_request(agent: Agent) -> None:
     run = agent.run("Say", "--approval", "never", "hello", replies=[say("Hello.")])
     assert run.out == "Hello.\n"

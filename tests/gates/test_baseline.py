@@ -195,6 +195,19 @@ def test_an_editable_install_of_the_workspace_would_lead_back(
     assert attempt({"code_.py": CODE + "# end\n"}).status == "failed"
 
 
+@pytest.mark.usefixtures("red")
+def test_an_environment_that_cannot_be_read_takes_nothing_from_the_verdict(
+    attempt: Attempt, root: Path, bare_environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = root.parent / "environment"
+    shutil.copytree(bare_environment, copy, symlinks=True)
+    monkeypatch.setenv("VIRTUAL_ENV", str(copy))
+    next(copy.glob("lib/python*/site-packages")).joinpath("gone.pth").symlink_to("nowhere")
+    verdict = attempt(HARMLESS)
+    assert verdict.status == "failed"
+    assert "test_code.py::test_red" in verdict.reason
+
+
 def test_what_a_child_process_fails_for_cannot_be_compared(attempt: Attempt, files: Files) -> None:
     test = "import subprocess, sys\n\n\ndef test_red():\n"
     test += "    subprocess.run([sys.executable, 'code_.py'], check=True)\n"

@@ -43,6 +43,11 @@ def test_a_new_import_in_a_changed_file_is_the_turns_doing(root: Path, files: Fi
     assert not_installed(MISSING, context(root, "auth.py", before=known)) == "requests"
 
 
+def test_only_python_asks_for_a_module(root: Path, files: Files) -> None:
+    files({"README.md": "import requests\n"})
+    assert not_installed(MISSING, context(root, "README.md")) == "requests"
+
+
 def test_a_module_of_the_workspace_is_not_a_package_to_install(root: Path, files: Files) -> None:
     files({"src/requests/__init__.py": ""})
     assert not_installed(MISSING, context(root)) is None

@@ -106,3 +106,8 @@ def test_an_event_of_another_shape_is_passed_over(event: dict[str, Any]) -> None
     for kind in ("started", "result", "collected", "deselected", "finish", "collecting"):
         data = json.dumps({"outcome": "passed", **event, "event": kind}).encode()
         parse(data, ROOT)
+
+
+def test_a_line_nested_without_end_is_passed_over() -> None:
+    data = lines(*BEGIN, result("a.py::x", "passed")) + b"[" * 100_000 + b"\n" + lines(FINISH)
+    assert parse(data, ROOT).counts == "1 passed"

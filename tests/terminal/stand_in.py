@@ -155,8 +155,8 @@ class StandIn:
         emit(
             "context",
             picks=[
-                {"kind": "entry", "name": "password_rules", "reason": "matched 'password' in key"}
-                | {"score": 0.41},
+                {"kind": "entry", "name": "password_rules", "score": 0.41}
+                | {"reason": "matched 'password' in key, 0.41"},
                 {"kind": "code", "name": "auth.py", "reason": "named", "score": 1.0},
             ],
             left_out=2,

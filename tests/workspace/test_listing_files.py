@@ -124,6 +124,14 @@ def test_an_ignore_file_that_is_a_link_or_a_folder_says_nothing(tmp_path: Path) 
     assert list(walk(tmp_path / "ws")) == ["a.py", "sub/b.py"]
 
 
+def test_of_a_very_long_ignore_file_the_whole_lines_at_its_beginning_hold(tmp_path: Path) -> None:
+    make(tmp_path, "a.py", "b.py", "c.py")
+    text = "a.py\n" + "#" * (65_536 - 8) + "\n"
+    assert len(text) == 65_534
+    (tmp_path / ".gitignore").write_text(text + "*.py\n")
+    assert list(walk(tmp_path)) == [".gitignore", "b.py", "c.py"]
+
+
 def test_a_very_deep_tree_is_no_crash(tmp_path: Path) -> None:
     handle = os.open(tmp_path, os.O_RDONLY)
     for _ in range(600):
