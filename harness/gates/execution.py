@@ -25,6 +25,9 @@ from harness.process.shell import shell_path
 _RUNNER = Path(__file__).parent / "runner/mca_pytest_runner.py"
 _PLUGIN = Path(__file__).parent / "runner/mca_pytest_plugin.py"
 _LOGS_KEPT = 20
+_FOR_READERS = ("NO_COLOR", "PAGER", "PYTHONUNBUFFERED")
+"""What a command gets so that its output reads well. Tests may ask for it, and get other answers
+than without us."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +60,8 @@ def execute(
     fresh_bytecode(context.private, context.root)
     scratch = context.private / f"run-{os.urandom(6).hex()}"
     scratch.mkdir(mode=0o700, parents=True)
-    cache = shlex.quote(f"cache_dir={scratch / 'pytest_cache'}")
-    variables = {
-        **environment,
-        "COVERAGE_FILE": str(scratch / "coverage"),
-        # an option such as --last-failed must not shorten the run
-        "PYTEST_ADDOPTS": f"-o {cache}",
-    }
+    variables = {name: environment[name] for name in environment if name not in _FOR_READERS}
+    variables["COVERAGE_FILE"] = str(scratch / "coverage")
     try:
         if isinstance(command, PytestCommand):
             completed, report, stack = _by_runner(command, variables, context, scratch)
@@ -98,25 +96,25 @@ def _by_runner(
         tempfile.TemporaryFile(dir=folder) as report_file,
         tempfile.TemporaryFile(dir=folder) as stack_file,
     ):
-        at_start, afterwards, path = _split(environment, command, context.root)
+        at_start, afterwards = _split(environment, command, context.root)
         settings = {
             "report": report_file.fileno(),
             "stack": stack_file.fileno(),
             "environment": afterwards,
-            "path": path,
             **_settings(command, context.root, scratch),
         }
         settings_file.write(json.dumps(settings).encode())
         settings_file.seek(0)
         completed = run(
-            [str(command.python), *command.flags, str(_RUNNER), str(settings_file.fileno())],
+            # unbuffered: what is killed has said what it could
+            [str(command.python), "-u", *command.flags, str(_RUNNER), str(settings_file.fileno())],
             cwd=context.root,
             env=at_start,
             timeout=context.seconds,
             log=_log_path(context.private),
             pass_fds=[file.fileno() for file in (settings_file, report_file, stack_file)],
             stopped=context.stopped,
-            nudge=Nudge(signal.SIGURG, context.seconds * 0.9),
+            nudge=Nudge(signal.SIGURG, max(context.seconds * 0.9, context.seconds - 2)),
         )
         stack = _content(stack_file.fileno()).decode("utf-8", "replace")
         report = parse(_content(report_file.fileno()), context.root)
@@ -125,19 +123,35 @@ def _by_runner(
 
 def _settings(command: PytestCommand, root: Path, scratch: Path) -> dict[str, Any]:
     own = own_folder()
-    arguments = [*command.arguments, "--color=no", "-o", f"cache_dir={scratch / 'pytest_cache'}"]
+    arguments = [*command.arguments, "--color=no"]
+    if not any("no:cacheprovider" in word for word in command.arguments):
+        arguments += ["-o", _cache_option(scratch)]
     if not command.remembered:
-        arguments += ["--continue-on-collection-errors", "--no-header"]
+        arguments += ["--continue-on-collection-errors"]
     if own in root.parents and not _has_configuration(root):
         arguments += _without_ours(root, scratch)
     return {
         "root": str(root),
         "own": "" if own == root else str(own),
         "own_names": [folder.parent.name for folder in own.glob("*/__init__.py")],
+        "shown": list(command.arguments),
         "arguments": arguments,
-        # a threshold for the whole suite says nothing about a part of it
-        "options": [["pytest_cov", "--cov-fail-under=0"]] if command.partial else [],
+        "partial": command.partial,
+        "path": [str(root)] if command.cwd_first else [],
+        "src": [] if command.remembered else _source_layout(root),
     }
+
+
+def _cache_option(scratch: Path) -> str:
+    """A cache that knows of no earlier run, for no option such as --last-failed to shorten
+    this one."""
+    return f"cache_dir={scratch / 'pytest_cache'}"
+
+
+def _source_layout(root: Path) -> list[str]:
+    """The folder of a src layout, which is found without being installed."""
+    folder = root / "src"
+    return [str(folder)] if folder.is_dir() and not (folder / "__init__.py").exists() else []
 
 
 def _without_ours(root: Path, scratch: Path) -> list[str]:
@@ -157,23 +171,24 @@ def _has_configuration(root: Path) -> bool:
 
 def _split(
     environment: Mapping[str, str], command: PytestCommand, root: Path
-) -> tuple[dict[str, str], dict[str, str], list[str]]:
-    """The environment at the start, what is added once pytest is imported, and the import path.
+) -> tuple[dict[str, str], dict[str, str]]:
+    """The environment at the start, and what is added once pytest is imported.
 
     Until then nothing of the workspace may be importable, or its `sitecustomize.py` or
     `pytest.py` would run in place of the real one.
     """
-    given = {**environment, **command.variables}
+    # with options of ours, a pytest that a test starts would not be as without us
+    given = {name: environment[name] for name in environment if name != "PYTEST_ADDOPTS"}
+    given.update(command.variables)
     entries = [str(root / entry) for entry in _entries(given.pop("PYTHONPATH", ""))]
     outside = [entry for entry in entries if not Path(entry).is_relative_to(root)]
-    later = {name: given.pop(name) for name in ("PYTHONPYCACHEPREFIX", "PYTEST_ADDOPTS")}
+    names = ("PYTHONPYCACHEPREFIX", "PYTEST_ADDOPTS")
+    later = {name: given.pop(name) for name in names if name in given}
     if entries:
         later["PYTHONPATH"] = os.pathsep.join(entries)
     if outside:
         given["PYTHONPATH"] = os.pathsep.join(outside)
-    # a src layout is found without being installed, unless a remembered command says how
-    src = [str(root / "src")] if not command.remembered and (root / "src").is_dir() else []
-    return given, later, [str(root), *src, *entries] if command.cwd_first else [*src, *entries]
+    return given, later
 
 
 def _entries(path: str) -> list[str]:
@@ -191,7 +206,12 @@ def _by_shell(
     completed = run(
         [shell_path(), "-c", command.shown],
         cwd=context.root,
-        env={**environment, "MCA_REPORT": str(report), "PYTHONPATH": path},
+        env={
+            **environment,
+            "MCA_REPORT": str(report),
+            "PYTHONPATH": path,
+            "PYTEST_ADDOPTS": f"-o {shlex.quote(_cache_option(scratch))}",
+        },
         timeout=context.seconds,
         log=_log_path(context.private),
         stopped=context.stopped,

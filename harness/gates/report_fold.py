@@ -108,6 +108,8 @@ class _Fold:
             return
         case = self._case(event, outcome)
         before = self._cases.get(case.id)
+        if before is not None and outcome == "skipped" and event.get("when") == "teardown":
+            return
         if before is None or not before.is_failure:
             self._cases[case.id] = case
 

@@ -78,7 +78,7 @@ def run(
     receiver, sender = os.pipe()
     ending: Ending = "exited"
     try:
-        process = _start(argv, cwd, {**env, MARK: _marks(mark)}, sender, pass_fds)
+        process = _start(argv, cwd, {**env, "PWD": str(cwd), MARK: _marks(mark)}, sender, pass_fds)
         if isinstance(process, _NotStarted):
             code: int | None = process.exit_code
             capture.add(process.sentence.encode("utf-8", "backslashreplace"))

@@ -320,6 +320,110 @@ def test_fork():
     assert gate("run_tests", "test_a.py").summary == "2 passed"
 
 
+AS_WITHOUT_US = {
+    "the process number is replaced": """
+def test_a(monkeypatch):
+    import os
+    monkeypatch.setattr(os, "getpid", lambda: 42)
+""",
+    "the clock is counted": """
+import pytest, time
+@pytest.fixture
+def clock(monkeypatch):
+    asked = []
+    monkeypatch.setattr(time, "time", lambda: asked.append(1) or 5.0)
+    yield
+    assert len(asked) == 1
+def test_a(clock):
+    assert time.time() == 5.0
+""",
+    "writing is replaced": """
+def test_a(monkeypatch):
+    import json, os
+    monkeypatch.setattr(os, "write", lambda descriptor, data: 0)
+    monkeypatch.setattr(json, "dumps", None)
+""",
+    "colours and pagers": """
+import os
+def test_a():
+    assert not {"NO_COLOR", "PAGER", "PYTHONUNBUFFERED", "PYTEST_ADDOPTS"} & set(os.environ)
+    assert os.environ["PWD"] == os.getcwd()
+""",
+    "arguments are read": """
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("path")
+assert parser.parse_args().path.endswith("test_a.py")
+def test_a():
+    pass
+""",
+    "a skip in a teardown": """
+import pytest
+@pytest.fixture
+def late():
+    yield
+    pytest.skip("later")
+def test_a(late):
+    pass
+""",
+}
+
+
+@pytest.mark.parametrize("test", AS_WITHOUT_US.values(), ids=AS_WITHOUT_US)
+def test_what_passes_without_us_passes(files: Files, gate: RunGate, test: str) -> None:
+    files({"test_a.py": test})
+    verdict = gate("run_tests", "test_a.py")
+    assert (verdict.status, verdict.summary) == ("passed", "1 passed")
+
+
+def test_what_fails_without_us_fails(files: Files, gate: RunGate) -> None:
+    """Output that is not flushed does not arrive because we asked for it."""
+    test = """
+import select, subprocess, sys
+def test_a():
+    child = [sys.executable, "-c", "import time; print('ready'); time.sleep(9)"]
+    with subprocess.Popen(child, stdout=subprocess.PIPE) as server:
+        ready = select.select([server.stdout], [], [], 2)[0]
+        server.kill()
+    assert ready
+"""
+    files({"test_a.py": test})
+    assert gate("run_tests", "test_a.py").status == "failed"
+
+
+def test_a_report_under_another_name_is_recognised(files: Files, gate: RunGate) -> None:
+    conftest = """
+import pytest
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item):
+    outcome = yield
+    outcome.get_result().nodeid = "what the test is about"
+"""
+    files({"conftest.py": conftest, "test_a.py": PASSING})
+    assert gate("run_tests", "test_a.py").summary == "1 passed"
+
+
+def test_a_source_layout_does_not_hide_the_standard_library(files: Files, gate: RunGate) -> None:
+    test = "import calendar, own\ndef test_a():\n    assert calendar.isleap(2024) and own.MINE\n"
+    files({"src/calendar.py": "", "src/own.py": "MINE = 1\n", "tests/test_a.py": test})
+    assert gate("run_tests", "tests/test_a.py").summary == "1 passed"
+
+
+def test_a_report_is_not_written_into_a_file_of_the_tests(
+    files: Files, gate: RunGate, root: Path
+) -> None:
+    test = """
+import os
+def test_a():
+    os.closerange(3, 64)
+    for number in range(40):
+        os.open(f"out{number}", os.O_CREAT | os.O_WRONLY)
+"""
+    files({"test_a.py": test, "pytest.ini": "[pytest]\naddopts = --capture=sys\n"})
+    assert gate("run_tests", "test_a.py").status == "failed"
+    assert {path.read_bytes() for path in root.glob("out*")} == {b""}
+
+
 def test_too_many_slow_tests_are_not_called_hanging(files: Files, gate: RunGate) -> None:
     test = "import time\nimport pytest\n@pytest.mark.parametrize('n', range(99))\n"
     files({"test_a.py": test + "def test_slow(n):\n    time.sleep(0.1)\n"})

@@ -39,22 +39,37 @@ _MOST_LINES = 30
 class Recorder:
     """Writes events, one `write` each, so that a killed process leaves whole lines."""
 
+    # held here: a test may have replaced them while its result is written
+    _getpid = staticmethod(os.getpid)
+    _now = staticmethod(time.time)
+    _send = staticmethod(os.write)
+    _stat = staticmethod(os.fstat)
+    _encode = staticmethod(json.JSONEncoder(default=str).encode)
+
     def __init__(self, descriptor: int) -> None:
         os.set_inheritable(descriptor, False)
         self._descriptor = descriptor
-        self._pid = os.getpid()
+        self._file = self._identity()
+        self._pid = self._getpid()
 
     def write(self, event: str, **fields: Any) -> None:
         # a forked test process holds the same descriptor and must not speak for us
-        if os.getpid() != self._pid:
+        if self._getpid() != self._pid:
             return
-        record = {"event": event, "pid": self._pid, "time": time.time()}
+        record = {"event": event, "pid": self._pid, "time": self._now()}
         record.update(fields)
-        line = json.dumps(record, default=str).encode("ascii") + b"\n"
+        line = self._encode(record).encode("ascii") + b"\n"
         # a test that closes every descriptor ends the report, which is then no pass
         with contextlib.suppress(OSError):
+            # ... and may have opened another file in its place
+            if self._identity() != self._file:
+                return
             while line:
-                line = line[os.write(self._descriptor, line) :]
+                line = line[self._send(self._descriptor, line) :]
+
+    def _identity(self) -> tuple[int, int]:
+        found = self._stat(self._descriptor)
+        return found.st_dev, found.st_ino
 
     def begin(self) -> None:
         python = ".".join(str(part) for part in sys.version_info[:3])
@@ -62,11 +77,24 @@ class Recorder:
 
 
 class ReportPlugin:
-    """Hooks of one pytest session. With pytest-xdist it lives in the controlling process."""
+    """Hooks of one pytest session. With pytest-xdist it lives in the controlling process.
 
-    def __init__(self, recorder: Recorder) -> None:
+    `partial`: only some of the tests run.
+    """
+
+    def __init__(self, recorder: Recorder, partial: bool = False) -> None:
         self._write = recorder.write
+        self._partial = partial
         self._plugins: Any = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: Any) -> None:
+        """A threshold of pytest-cov for the whole suite says nothing about a part of it."""
+        if self._partial:
+            cov: Any = config.pluginmanager.getplugin("_cov")
+            for options in (config.option, getattr(cov, "options", config.option)):
+                if hasattr(options, "cov_fail_under"):
+                    options.cov_fail_under = 0
 
     def pytest_sessionstart(self, session: Any) -> None:
         self._plugins = session.config.pluginmanager
@@ -101,10 +129,11 @@ class ReportPlugin:
         self._write("started", id=nodeid)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_runtest_makereport(self, call: Any) -> Any:
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> Any:
         outcome = yield
         report = outcome.get_result()
         # seen last, after every hook of the workspace: what it says and what was raised
+        report.mca_id = item.nodeid
         report.mca_raised = call.excinfo.typename if call.excinfo is not None else ""
 
     @pytest.hookimpl(tryfirst=True)
@@ -114,7 +143,7 @@ class ReportPlugin:
         file, line = _location(report)
         self._write(
             "result",
-            id=report.nodeid,
+            id=getattr(report, "mca_id", report.nodeid),
             when=report.when,
             outcome=report.outcome,
             xfail=hasattr(report, "wasxfail"),

@@ -9,10 +9,13 @@ with a JSON object:
     root           real path of the workspace
     own            real path of the folder of the program that started this, or ""
     own_names      names of the packages in it
-    path           entries put first on the import path once pytest is imported
+    path           entries put first on the import path once pytest is imported, before those
+                   of PYTHONPATH
+    src            entries put before the installed packages then
     environment    variables set then
     arguments      the arguments of pytest
-    options        further arguments, each only if a module is there: [module, argument]
+    shown          those of them that a person would have typed, for `sys.argv`
+    partial        whether only some of the tests run
 """
 
 from __future__ import annotations
@@ -44,7 +47,7 @@ class _WithoutOurs:
 
 
 def main() -> int:
-    with open(int(sys.argv[1])) as file:
+    with open(int(sys.argv[1]), encoding="utf-8") as file:
         settings = json.load(file)
     sys.path[:] = [entry for entry in sys.path if not _is_ours(entry, settings)]
     own_path = list(sys.path)
@@ -62,14 +65,13 @@ def main() -> int:
         return 1
     recorder = plugin.Recorder(report)
     recorder.begin()
-    arguments = settings["arguments"] + _options(settings["options"])
-    sys.path[:] = settings["path"] + [entry for entry in own_path if entry not in settings["path"]]
+    _set_path(settings, own_path)
     _set_environment(settings["environment"])
-    sys.argv[:] = [str(Path(pytest.__file__).with_name("__main__.py")), *arguments]
-    hooks = plugin.ReportPlugin(recorder)
+    sys.argv[:] = [str(Path(pytest.__file__).with_name("__main__.py")), *settings["shown"]]
+    hooks = plugin.ReportPlugin(recorder, settings["partial"])
     _watch(settings["stack"], hooks)
     try:
-        code = int(pytest.main(arguments, plugins=[hooks]))
+        code = int(pytest.main(settings["arguments"], plugins=[hooks]))
     except BaseException:
         recorder.write("raised", text=traceback.format_exc()[-4000:])
         raise
@@ -139,16 +141,23 @@ def _load_plugin() -> Any:
     return module
 
 
+def _set_path(settings: dict[str, Any], own_path: list[str]) -> None:
+    entries = settings["environment"].get("PYTHONPATH", "").split(os.pathsep)
+    first = [*settings["path"], *filter(None, entries)]
+    rest = [entry for entry in own_path if entry not in first]
+    # after the standard library, which a src layout must not hide
+    at = next((at for at, entry in enumerate(rest) if _is_installed(entry)), len(rest))
+    sys.path[:] = [*first, *rest[:at], *settings["src"], *rest[at:]]
+
+
+def _is_installed(entry: str) -> bool:
+    return Path(entry).name in ("site-packages", "dist-packages")
+
+
 def _set_environment(environment: dict[str, str]) -> None:
     os.environ.update(environment)
     # from here on: what came before is read from the usual places, and not compiled again
     sys.pycache_prefix = environment.get("PYTHONPYCACHEPREFIX")
-
-
-def _options(options: list[list[str]]) -> list[str]:
-    return [
-        argument for module, argument in options if importlib.util.find_spec(module) is not None
-    ]
 
 
 def _say(descriptor: int, event: str, **fields: str) -> None:
