@@ -74,6 +74,7 @@ _NOT_SETTINGS = frozenset({"MCA_API_KEY", "MCA_RUN_ID", "MCA_REPORT"})
 """The key has a place of its own; the others mark what this program runs, itself perhaps."""
 _LARGEST = 1_000_000_000
 _LARGEST_FILE = 1024 * 1024
+_LONGEST_SHOWN = 80
 _KINDS: Mapping[type, str] = {
     str: "a text",
     bool: "true or false",
@@ -153,14 +154,6 @@ def load(where: Places, flags: Mapping[str, Any], environment: Mapping[str, str]
     return _apply(options, dict(flags), "the command line")
 
 
-def api_key(options: Options, environment: Mapping[str, str]) -> str | None:
-    """MCA_API_KEY; OPENAI_API_KEY only for a server the user named, never for one found by us."""
-    key = environment.get("MCA_API_KEY")
-    if not key and (options.host or environment.get("OPENAI_BASE_URL")):
-        key = environment.get("OPENAI_API_KEY")
-    return (key or "").strip() or None
-
-
 def _from_file(path: Path) -> dict[str, Any]:
     data = _content(path)
     if not data:
@@ -171,6 +164,8 @@ def _from_file(path: Path) -> dict[str, Any]:
         return tomllib.loads(data.decode("utf-8"))
     except ValueError as error:
         raise ConfigError(f"{str(path)!r} is not valid TOML: {error}") from error
+    except RecursionError:
+        raise ConfigError(f"{str(path)!r} is not valid TOML: it is nested too deeply") from None
 
 
 def _content(path: Path) -> bytes:
@@ -234,10 +229,10 @@ def _check(key: str, value: Any, where: str) -> None:
     wanted = _TYPES[key]
     allowed = (int, float) if wanted is float else (wanted,)
     if not isinstance(value, allowed) or (wanted is not bool and isinstance(value, bool)):
-        raise ConfigError(f"{key!r} in {where} must be {_KINDS[wanted]}, not {value!r}")
+        raise ConfigError(f"{key!r} in {where} must be {_KINDS[wanted]}, not {_shown(value)}")
     if key in _CHOICES and value not in _CHOICES[key]:
         raise ConfigError(
-            f"{key!r} in {where} must be one of {', '.join(_CHOICES[key])}, not {value!r}"
+            f"{key!r} in {where} must be one of {', '.join(_CHOICES[key])}, not {_shown(value)}"
         )
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         _check_range(key, value, where)
@@ -247,10 +242,19 @@ def _check_range(key: str, value: float, where: str) -> None:
     if value != value or value in (float("inf"), float("-inf")):
         raise ConfigError(f"{key!r} in {where} must be a finite number")
     if key in _ABOVE_ZERO and value <= 0:
-        raise ConfigError(f"{key!r} in {where} must be above 0, not {value!r}")
+        raise ConfigError(f"{key!r} in {where} must be above 0, not {_shown(value)}")
     low, high = 1 if key in _AT_LEAST_ONE else 0, _AT_MOST.get(key, _LARGEST)
     if not low <= value <= high:
-        raise ConfigError(f"{key!r} in {where} must be from {low} to {high}, not {value!r}")
+        raise ConfigError(f"{key!r} in {where} must be from {low} to {high}, not {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    """A value for a message. A file may hold one too deep, or too large a number, to be shown."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):
+        return "what it is"
+    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."
 
 
 def _near(key: str) -> str:

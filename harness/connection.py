@@ -1,12 +1,11 @@
 """The model of a session: found when it is first needed, so that a REPL can start without it."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.config import Options, api_key
+from harness.config import Options
 from harness.errors import ConfigError
 from harness.model.client import Client
 from harness.model.servers import Server, choose_model, resolve
@@ -40,7 +39,7 @@ class Connection:
         Raises ModelFailure when nothing answers, UserError for settings that cannot be used.
         """
         if self._connected is None:
-            server = resolve(self._host(), self._options.backend, self._key())
+            server = resolve(self._host(), self._options.backend)
             model = choose_model(server, self._options.model)
             self._connected = Connected(server, model, self._client(server, model))
             self._on_connect(server, model)
@@ -68,9 +67,6 @@ class Connection:
         if self._scripted is not None:
             self._scripted.__exit__(None, None, None)
 
-    def _key(self) -> str | None:
-        return api_key(self._options, os.environ)
-
     def _host(self) -> str | None:
         if self._options.backend != "scripted":
             return self._options.host
@@ -92,4 +88,4 @@ class Connection:
         timeouts = Timeouts(
             options.connect_timeout, options.first_token_timeout, options.idle_timeout
         )
-        return Client(server, model, sampling, timeouts, self._key())
+        return Client(server, model, sampling, timeouts)

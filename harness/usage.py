@@ -35,8 +35,8 @@ options:
   --json                 the journal's events on standard output
 
 API keys come from the environment only: MCA_API_KEY, or OPENAI_API_KEY for a
-server named with --host. Settings can also be kept in
-~/.mini-coding-agent/config.toml.
+server named with --host or OPENAI_BASE_URL and for --backend openai. Settings
+can also be kept in ~/.mini-coding-agent/config.toml.
 
 exit codes:
   0 answered or verified    1 failed           2 usage or configuration

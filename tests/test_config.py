@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.config import Options, Places, api_key, load, places, workspace_id
+from harness.config import Options, Places, load, places, workspace_id
 from harness.errors import ConfigError, UsageError
 from harness.process.tree import MARK
 
@@ -69,6 +69,10 @@ def test_later_sources_win(where: Places) -> None:
         ("backend = 'x'", "must be one of auto, openai, ollama, scripted"),
         ("model = ", "is not valid TOML"),
         ("model = 'a'\nmodel = 'b'", "is not valid TOML"),
+        ("model = " + "[" * 50_000, "is not valid TOML: it is nested too deeply"),
+        ("model" + ".a" * 5_000 + " = 1", "must be a text|is not valid TOML"),
+        ("model = [" + "1," * 5_000 + "]", r"must be a text, not \[1, 1, .*\.\.\.$"),
+        ("max_steps = 0x" + "f" * 5_000, "must be from 0 to"),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_one_line(where: Places, text: str, why: str) -> None:
@@ -167,16 +171,6 @@ def test_a_configuration_that_is_no_text_is_one_line(where: Places) -> None:
     (where.user / "config.toml").write_bytes(b"model = '\xe9'")
     with pytest.raises(ConfigError, match="is not valid TOML"):
         loaded(where)
-
-
-def test_the_openai_key_goes_only_to_a_server_the_user_named() -> None:
-    both = {"OPENAI_API_KEY": "openai", "MCA_API_KEY": "ours\n"}
-    openai = {"OPENAI_API_KEY": "openai"}
-    assert api_key(Options(), both) == "ours"
-    assert api_key(Options(), openai) is None
-    assert api_key(Options(host="http://x"), openai) == "openai"
-    assert api_key(Options(), {**openai, "OPENAI_BASE_URL": "http://x"}) == "openai"
-    assert api_key(Options(host="http://x"), {"MCA_API_KEY": "", "OPENAI_API_KEY": ""}) is None
 
 
 def test_a_missing_workspace_is_a_usage_error_and_not_created(tmp_path: Path) -> None:

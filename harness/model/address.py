@@ -18,6 +18,7 @@ def base_url(host: str, default_port: int | None = None, source: str = "--host")
     """
     try:
         parts, port = _split(host)
+        name = ascii_name(parts.hostname or "")
     except ValueError as error:
         raise UsageError(
             f"{source} {host!r} is no address: {error}. Example: http://127.0.0.1:11434/v1"
@@ -25,7 +26,6 @@ def base_url(host: str, default_port: int | None = None, source: str = "--host")
     path = re.sub(_ENDPOINT, "", parts.path.rstrip("/"))
     if not re.search(_VERSION, path):
         path += "/v1"
-    name = parts.hostname or ""
     shown = f"[{name}]" if ":" in name else name
     if port is None and "://" not in host and default_port and not _is_public(name):
         port = default_port
@@ -35,6 +35,19 @@ def base_url(host: str, default_port: int | None = None, source: str = "--host")
 def host_of(url: str) -> str:
     """The name or address in a URL, without brackets."""
     return urlsplit(url).hostname or ""
+
+
+def ascii_name(name: str) -> str:
+    """A host's name as it is looked up: other scripts as RFC 3490 has it.
+
+    Raises ValueError for what can be no host's name.
+    """
+    try:
+        return name.encode("ascii" if ":" in name else "idna").decode("ascii")
+    except UnicodeError:
+        raise ValueError(
+            "no host has such a name: each part between dots has 1 to 63 characters"
+        ) from None
 
 
 def is_loopback(name: str) -> bool:

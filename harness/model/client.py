@@ -26,6 +26,8 @@ LONGEST_WAITING = 10.0
 NO_KEY = "none"
 """Sent where a server needs no key: the SDK insists on one."""
 
+_NEEDED_HEADERS = ("Host", "Accept", "Content-Type", "Content-Length", "User-Agent")
+
 _MOST_NAMED = 8
 """Models named when the wanted one is not there."""
 
@@ -39,14 +41,12 @@ class Client:
         model: str,
         sampling: Sampling,
         timeouts: Timeouts,
-        api_key: str | None = None,
     ) -> None:
         self.server = server
         # a name from the command line may hold bytes that are no text
         self.model = model.encode("utf-8", "replace").decode("utf-8")
         self._sampling = sampling
         self._timeouts = timeouts
-        self._api_key = api_key
 
     def complete(
         self,
@@ -124,9 +124,11 @@ class Client:
         from harness.model.transport import http_client
 
         http = http_client(self.server.base_url, patience, self._timeouts)
+        if not self.server.for_openai:
+            http.event_hooks = {"request": [self._without_environment]}
         sdk = openai.OpenAI(
             base_url=self.server.base_url,
-            api_key=self._api_key or NO_KEY,
+            api_key=self.server.api_key or NO_KEY,
             max_retries=0,
             http_client=http,
         )
@@ -151,6 +153,14 @@ class Client:
         finally:
             http.close()
 
+    def _without_environment(self, request: "httpx2.Request") -> None:
+        """Take out what the SDK adds from OPENAI_ORG_ID, OPENAI_PROJECT_ID and
+        OPENAI_CUSTOM_HEADERS, which may hold a key."""
+        needed = {name: request.headers[name] for name in _NEEDED_HEADERS}
+        request.headers.clear()
+        request.headers.update(needed)
+        request.headers["Authorization"] = f"Bearer {self.server.api_key or NO_KEY}"
+
     def _give_up(self, failed: RequestFailed) -> Reply:
         """A reply that only the model can mend goes back to it; all else ends the turn."""
         if failed.cause == "tool_parse":
@@ -164,7 +174,7 @@ class Client:
         return failed.line(self.server.base_url, note)
 
     def _models_note(self) -> str:
-        listed = self.server.models or list_models(self.server.base_url, self._api_key)
+        listed = self.server.models or list_models(self.server.base_url, self.server.api_key)
         models = [model for model in listed if model != self.model]
         pull = f" (or: ollama pull {self.model})" if self.server.kind == "ollama" else ""
         names = ", ".join(models[:_MOST_NAMED]) + (", ..." if len(models) > _MOST_NAMED else "")

@@ -90,7 +90,7 @@ CAUSES: Mapping[str, Cause] = {
     "auth": Cause(
         "auth",
         "{host} refused the API key",
-        "Set MCA_API_KEY (or OPENAI_API_KEY) to a key that it accepts",
+        "Set MCA_API_KEY to a key that it accepts",
     ),
     "overflow": Cause(
         "context_overflow",

@@ -8,6 +8,7 @@ from harness.model.decode import Decoder
 from harness.model.failures import RequestFailed
 from harness.model.patience import Patience
 from harness.model.sse import BodyReader, Broken, Chunk, Item, ServerError
+from harness.model.transport import bounded
 from harness.model.values import Reply
 
 
@@ -38,11 +39,11 @@ def _items(pieces: Iterable[bytes], patience: Patience, decoder: Decoder) -> Ite
     """The items of a body up to its proper end. Raises RequestFailed when it has none."""
     reader = BodyReader()
     try:
-        for data in pieces:
+        for data in bounded(pieces, patience):
             yield from reader.feed(data)
             if reader.done:
                 return
-            _wait_on(patience, decoder)
+            _tell(patience, decoder)
     except RequestFailed:
         if decoder.finished:
             return
@@ -55,12 +56,12 @@ def _items(pieces: Iterable[bytes], patience: Patience, decoder: Decoder) -> Ite
     raise RequestFailed("interrupted", "the connection closed early")
 
 
-def _wait_on(patience: Patience, decoder: Decoder) -> None:
+def _tell(patience: Patience, decoder: Decoder) -> None:
+    """How far the reply is decides how long the next piece may take."""
     if decoder.finished:
         patience.end()
     elif decoder.started:
         patience.phase = "idle"
-    patience.seconds()
 
 
 def _take(item: Item, decoder: Decoder) -> str:

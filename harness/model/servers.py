@@ -1,19 +1,21 @@
 """Which server and which model: as told by flags or environment, else whoever is found here."""
 
 import os
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from harness.errors import ModelFailure, UsageError
-from harness.model.address import base_url, host_of, is_loopback
+from harness.errors import ModelFailure
+from harness.model.address import host_of, is_loopback
 from harness.model.failures import RequestFailed
+from harness.model.named import OLLAMA_PORT, Named, api_key, named_server
 from harness.model.probe import Answer, get, get_each, listening
 from harness.model.values import Timeouts
 
 KNOWN: Mapping[str, int] = {
-    "ollama": 11434,
+    "ollama": OLLAMA_PORT,
     "lmstudio": 1234,
     "llama.cpp": 8080,
     "vllm": 8000,
@@ -22,7 +24,6 @@ KNOWN: Mapping[str, int] = {
 }
 """The local servers that are looked for, and their usual ports. LocalAI shares llama.cpp's."""
 
-OPENAI_URL = "https://api.openai.com/v1"
 UNNAMED_MODEL = "default"
 """Asked for when a server lists no models: those serve the one they have under any name."""
 
@@ -47,15 +48,16 @@ _LIST_SECONDS = 5.0
 class Server:
     """A chat server. `base_url` ends in a version, such as `http://127.0.0.1:11434/v1`.
 
-    `lists_models` is False when it would not tell its models; `found` is True when nobody named
-    it and it was discovered on this machine.
+    `lists_models` is False when it would not tell its models; `for_openai` tells whether what
+    OPENAI_* holds may be sent there.
     """
 
     kind: str
     base_url: str
     models: tuple[str, ...] = ()
     lists_models: bool = False
-    found: bool = False
+    for_openai: bool = False
+    api_key: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -68,32 +70,19 @@ class Found:
     listening: bool = False
 
 
-def resolve(
-    host: str | None,
-    backend: str,
-    api_key: str | None = None,
-    known: Mapping[str, int] = KNOWN,
-) -> Server:
+def resolve(host: str | None, backend: str, known: Mapping[str, int] = KNOWN) -> Server:
     """The server to use. `backend` is `auto`, `openai`, `ollama` or `scripted`.
 
     Without `host`: OPENAI_BASE_URL or OLLAMA_HOST as far as the backend admits them, then (auto)
     the first of the `known` local servers. Raises UsageError for an unusable address or
     key and ModelFailure when nobody answers.
     """
-    if api_key and not (api_key.isascii() and api_key.isprintable()):
-        raise UsageError("the API key holds characters that no key has: set MCA_API_KEY again")
-    address, origin = _address(host, backend)
-    if address is None:
-        return _first_found(api_key, known)
-    kind = {"auto": "openai"}.get(backend, backend)
-    try:
-        answer = _ask_models(address, api_key, _LIST_SECONDS)
-    except RequestFailed as failed:
-        if failed.cause == "refused":
-            line = failed.line(address, f"The address is from {origin}" if origin else "")
-            raise ModelFailure("backend_unavailable", line) from None
-        return Server(_kind_of(address, kind), address)
-    return _server(address, answer, _kind_of(address, kind))
+    named = named_server(host, backend)
+    key = api_key(named is not None and named.for_openai)
+    if named is None:
+        return replace(_first_found(key, known), api_key=key)
+    kind = _kind_of(named.url, {"auto": "openai"}.get(backend, backend))
+    return replace(_server_at(named, kind, key), for_openai=named.for_openai, api_key=key)
 
 
 def choose_model(server: Server, wanted: str | None) -> str:
@@ -118,71 +107,40 @@ def choose_model(server: Server, wanted: str | None) -> str:
     )
 
 
-def list_models(address: str, api_key: str | None = None) -> tuple[str, ...]:
+def list_models(address: str, key: str | None = None) -> tuple[str, ...]:
     """The ids a server lists; none when it does not."""
     with suppress(RequestFailed):
-        return _server(address, _ask_models(address, api_key, _LIST_SECONDS), "").models
+        return _server(address, _ask_models(address, key), "").models
     return ()
 
 
-def probe_all(api_key: str | None = None, known: Mapping[str, int] = KNOWN) -> list[Found]:
+def probe_all(key: str | None = None, known: Mapping[str, int] = KNOWN) -> list[Found]:
     """Who listens on the known ports of this machine. Takes no longer than a second or so."""
     open_ports = listening(tuple(known.values()))
     urls = {port: f"http://127.0.0.1:{port}/v1" for port in open_ports}
-    answers = get_each(
-        [f"{url}/models" for url in urls.values()], _headers(api_key), _FOUND_SECONDS
-    )
+    answers = get_each([f"{url}/models" for url in urls.values()], _headers(key), _FOUND_SECONDS)
     found: list[Found] = []
     for kind, port in known.items():
         answer = answers.get(f"{urls.get(port, '')}/models")
         server = None
         if answer is not None and (_ids(answer) is not None or answer.status in (401, 403)):
-            server = _server(urls[port], answer, kind, found=True)
+            server = _server(urls[port], answer, kind)
         found.append(Found(kind, port, server, port in urls))
     return found
 
 
-def describe(found: Found) -> str:
-    """One line for people."""
-    where = f"127.0.0.1:{found.port}"
-    if found.server is None:
-        return f"{found.kind} ({where}): " + (
-            "something else listens here" if found.listening else "nobody listens"
-        )
-    models = found.server.models
-    count = "1 model" if len(models) == 1 else f"{len(models)} models"
-    names = f": {', '.join(models)}" if models else ""
-    return f"{found.server.kind} ({found.server.base_url}): {count}{names}"
+def _server_at(named: Named, kind: str, key: str | None) -> Server:
+    try:
+        return _server(named.url, _ask_models(named.url, key), kind)
+    except RequestFailed as failed:
+        if failed.cause != "refused":
+            return Server(kind, named.url)
+        note = f"The address is from {named.variable}" if named.variable else ""
+        raise ModelFailure("backend_unavailable", failed.line(named.url, note)) from None
 
 
-def _address(host: str | None, backend: str) -> tuple[str | None, str]:
-    """The base URL that somebody named, and the variable it is from ("" for the flag)."""
-    ollama_port = KNOWN["ollama"] if backend == "ollama" else None
-    if host:
-        return base_url(host, ollama_port), ""
-    if backend == "scripted":
-        raise UsageError("--backend scripted needs a script: add --script FILE")
-    if backend in ("auto", "openai") and (url := os.environ.get("OPENAI_BASE_URL")):
-        return base_url(url, source="OPENAI_BASE_URL"), "OPENAI_BASE_URL"
-    if backend in ("auto", "ollama") and (bound := os.environ.get("OLLAMA_HOST")):
-        return base_url(_reachable(bound), KNOWN["ollama"], "OLLAMA_HOST"), "OLLAMA_HOST"
-    if backend == "ollama":
-        return f"http://127.0.0.1:{KNOWN['ollama']}/v1", ""
-    if backend == "openai":
-        return OPENAI_URL, ""
-    return None, ""
-
-
-def _reachable(bound: str) -> str:
-    """OLLAMA_HOST tells the server where to listen; "everywhere" is no place to connect to."""
-    if bound.startswith(":"):
-        return f"127.0.0.1{bound}"
-    everywhere = "0.0.0.0"  # noqa: S104 - replaced, not bound
-    return bound.replace(everywhere, "127.0.0.1").replace("[::]", "[::1]")
-
-
-def _first_found(api_key: str | None, known: Mapping[str, int]) -> Server:
-    servers = [found.server for found in probe_all(api_key, known) if found.server is not None]
+def _first_found(key: str | None, known: Mapping[str, int]) -> Server:
+    servers = [found.server for found in probe_all(key, known) if found.server is not None]
     for server in servers:
         if any(_can_chat(model) for model in server.models):
             return server
@@ -197,20 +155,24 @@ def _first_found(api_key: str | None, known: Mapping[str, int]) -> Server:
     )
 
 
-def _ask_models(address: str, api_key: str | None, seconds: float) -> Answer:
-    url = f"{address}/models"
+def _ask_models(address: str, key: str | None) -> Answer:
+    url, headers = f"{address}/models", dict(_headers(key))
     if address.startswith("http://") and not _may_need_proxy(address):
-        return get(url, _headers(api_key), seconds)
+        return get(url, headers, _LIST_SECONDS)
     import httpx2
 
     from harness.model.patience import Patience
-    from harness.model.transport import http_client
+    from harness.model.transport import bounded, http_client
 
-    timeouts = Timeouts(seconds, seconds, seconds)
+    timeouts = Timeouts(_LIST_SECONDS, _LIST_SECONDS, _LIST_SECONDS)
+    # time to connect, and as much again to answer
+    patience = Patience(timeouts, time.monotonic() + 2 * _LIST_SECONDS)
     try:
-        with http_client(address, Patience(timeouts, None), timeouts) as http:
-            response = http.get(url, headers=dict(_headers(api_key)))
-            return Answer(response.status_code, response.content)
+        with (
+            http_client(address, patience, timeouts) as http,
+            http.stream("GET", url, headers=headers) as response,
+        ):
+            return Answer(response.status_code, b"".join(bounded(response.iter_bytes(), patience)))
     except httpx2.HTTPError as error:
         raise RequestFailed("refused", str(error)) from None
 
@@ -220,15 +182,15 @@ def _may_need_proxy(address: str) -> bool:
     return bool(named & {"http_proxy", "all_proxy"}) and not is_loopback(host_of(address))
 
 
-def _headers(api_key: str | None) -> Mapping[str, str]:
-    return {"Authorization": f"Bearer {api_key}"} if api_key else {}
+def _headers(key: str | None) -> Mapping[str, str]:
+    return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-def _server(address: str, answer: Answer, kind: str, found: bool = False) -> Server:
+def _server(address: str, answer: Answer, kind: str) -> Server:
     ids = _ids(answer)
     owners = [str(entry.get("owned_by", "")) for entry in _entries(answer) or ()]
     known = next((_OWNERS[owner] for owner in owners if owner in _OWNERS), kind)
-    return Server(known, address, ids or (), lists_models=ids is not None, found=found)
+    return Server(known, address, ids or (), lists_models=ids is not None)
 
 
 def _kind_of(address: str, kind: str) -> str:

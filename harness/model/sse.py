@@ -85,7 +85,8 @@ class BodyReader:
         self._parts.clear()
         start = data.lstrip()
         if not start:
-            self._parts.append(data)
+            # one is enough to remember that a byte order mark can no longer come
+            self._parts.append(data[:1])
             return b""
         if start[:1] in (b"{", b"["):
             self.kind = "object"

@@ -8,17 +8,26 @@ Imports httpx2, so import this module only where a request is about to be sent.
 """
 
 import http.client
+import io
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from typing import TYPE_CHECKING, cast
 from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
-from harness.model.address import host_of, is_loopback
-from harness.model.failures import RequestFailed
+from harness.errors import UsageError
+from harness.model.address import ascii_name, host_of, is_loopback
+from harness.model.failures import RequestFailed, one_line
 from harness.model.patience import Patience
 from harness.model.values import Timeouts
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+MOST_MIB = 64
+"""What one reply may hold, in MiB: hundreds of times the longest that a model writes."""
 
 _READ = 65536
 _MOST_ERROR = 65536
@@ -35,7 +44,6 @@ class Transport(httpx2.BaseTransport):
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         connection = self._connect(request.url)
-        # getresponse() drops its own reference when the server is going to close
         sock = connection.sock
         try:
             response = self._exchange(connection, request)
@@ -69,7 +77,7 @@ class Transport(httpx2.BaseTransport):
         try:
             connection.sock.settimeout(self._patience.seconds())
             _send(connection, request)
-            return connection.getresponse()
+            return _response(_Arriving(connection.sock, self._patience), request.method)
         except TimeoutError:
             raise self._patience.expired() from None
         except ConnectionError:
@@ -78,6 +86,25 @@ class Transport(httpx2.BaseTransport):
             raise RequestFailed("bad_body", "it does not speak HTTP") from None
         except OSError as error:
             raise RequestFailed("interrupted", _reason(error)) from None
+
+
+class _Arriving(io.RawIOBase):
+    """What a socket receives. Every receive asks the patience again, so that the limits hold
+    for headers, chunk sizes and trailers, too, however little of them comes at a time."""
+
+    def __init__(self, sock: socket.socket, patience: Patience) -> None:
+        self._socket = sock
+        self._patience = patience
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        return io.BufferedReader(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        self._socket.settimeout(self._patience.seconds())
+        return self._socket.recv_into(buffer)
 
 
 class _Body(httpx2.SyncByteStream):
@@ -112,7 +139,6 @@ class _Body(httpx2.SyncByteStream):
 
     def _read(self) -> bytes:
         try:
-            self._socket.settimeout(self._patience.seconds())
             return self._response.read1(_READ)
         except TimeoutError:
             raise self._patience.expired() from None
@@ -120,16 +146,37 @@ class _Body(httpx2.SyncByteStream):
             raise RequestFailed("interrupted", _reason(error)) from None
 
 
+def bounded(pieces: Iterable[bytes], patience: Patience) -> Iterator[bytes]:
+    """The pieces of a body. Raises RequestFailed when they are too much or come too late."""
+    size = 0
+    for data in pieces:
+        size += len(data)
+        if size > MOST_MIB * 1024 * 1024:
+            raise RequestFailed("bad_body", f"it is longer than {MOST_MIB} MiB")
+        yield data
+        patience.seconds()
+
+
 def http_client(url: str, patience: Patience, timeouts: Timeouts) -> httpx2.Client:
     """The client that carries one request to `url`. Redirects are not followed.
 
-    Through a proxy it is httpx2's own, which waits `first_token` for each read.
+    Through a proxy it is httpx2's own, which waits `first_token` for each read. Raises UsageError
+    for a proxy that cannot be used.
     """
     proxy = proxy_for(url)
     if proxy is None:
         return httpx2.Client(transport=Transport(patience), trust_env=False)
     read = min(timeouts.first_token, patience.seconds())
-    return httpx2.Client(proxy=proxy, timeout=httpx2.Timeout(read, connect=timeouts.connect))
+    timeout = httpx2.Timeout(read, connect=timeouts.connect)
+    try:
+        ascii_name(host_of(proxy))
+        return httpx2.Client(proxy=proxy, timeout=timeout)
+    except (httpx2.InvalidURL, ImportError, ValueError) as error:
+        # the proxy's own address may hold a password
+        raise UsageError(
+            f"the proxy for {url} cannot be used: {one_line(str(error))}. Set the variable that "
+            "names it (http_proxy, https_proxy, all_proxy) again, or name the host in no_proxy"
+        ) from None
 
 
 def proxy_for(url: str) -> str | None:
@@ -138,7 +185,8 @@ def proxy_for(url: str) -> str | None:
     if is_loopback(host) or proxy_bypass(host):
         return None
     proxies = getproxies()
-    return proxies.get(url.partition(":")[0]) or proxies.get("all")
+    proxy = proxies.get(url.partition(":")[0]) or proxies.get("all")
+    return proxy if not proxy or "://" in proxy else f"http://{proxy}"
 
 
 def _send(connection: http.client.HTTPConnection, request: httpx2.Request) -> None:
@@ -152,6 +200,18 @@ def _send(connection: http.client.HTTPConnection, request: httpx2.Request) -> No
     with suppress(BrokenPipeError, ConnectionResetError):
         # a server may refuse and hang up before it has read all; its answer tells why
         connection.endheaders(request.read())
+
+
+def _response(arriving: _Arriving, method: str) -> http.client.HTTPResponse:
+    """A response as far as its headers."""
+    # all that it wants of a socket is a file
+    response = http.client.HTTPResponse(cast(socket.socket, arriving), method=method)
+    try:
+        response.begin()
+    except BaseException:
+        response.close()
+        raise
+    return response
 
 
 def _reason(error: Exception) -> str:
