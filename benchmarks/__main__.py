@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-NAMES = ("startup",)
+NAMES = ("startup", "rules")
 
 
 def main() -> int:

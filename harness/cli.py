@@ -17,9 +17,17 @@ if TYPE_CHECKING:
     from harness.terminal.console import Console
 
 
+_AFTER_RULES = ("check", "run", "why", "query", "-h", "--help")
+"""What makes `rules` a sub-command; followed by anything else it begins a request."""
+_WITHOUT_VALUE = ("--no-ooda", "--trace", "--json")
+
+
 def main(argv: Sequence[str]) -> int:
     """Run one command; returns the exit code. Everything for people goes to standard error."""
     _open_closed_streams()
+    at = _rules_at(argv)
+    if at is not None:
+        return _guarded_rules(argv[:at], argv[at + 1 :])
     options = argv[: list(argv).index("--")] if "--" in argv else argv
     if "-h" in options or "--help" in options:
         from harness.usage import HELP
@@ -38,6 +46,35 @@ def _open_closed_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+
+
+def _rules_at(argv: Sequence[str]) -> int | None:
+    """Where `rules` stands as a sub-command: first, or behind options of ours alone."""
+    at = 0
+    while argv[at : at + 1] and argv[at].startswith("--") and argv[at] != "--":
+        at += 1 if "=" in argv[at] or argv[at] in _WITHOUT_VALUE else 2
+    found = list(argv[at : at + 1]) == ["rules"] and argv[at + 1 : at + 2]
+    return at if found and argv[at + 1] in _AFTER_RULES else None
+
+
+def _guarded_rules(options: Sequence[str], argv: Sequence[str]) -> int:
+    """`options` stood before; `--cwd` is the folder that names of files start from."""
+    from harness.errors import UserError
+    from harness.rules_command import rules_command
+
+    try:
+        if options:
+            from harness.config import places
+            from harness.flags import parser
+
+            given = parser().parse_args(options)
+            os.chdir(places(given.cwd).workspace)
+            argv = [*argv, "--json"] if given.json and "--" not in argv else argv
+        return _printing(lambda out: rules_command(argv, out))
+    except UserError as error:
+        return _fail(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        return _fail("interrupted", 130)
 
 
 def _guarded(argv: Sequence[str]) -> int:

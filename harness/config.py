@@ -41,6 +41,8 @@ class Options:
     connect_timeout: float = 5.0
     first_token_timeout: float = 600.0
     idle_timeout: float = 120.0
+    propose_after: int = 3
+    affected_tests: int = 50
 
 
 _TYPES: Mapping[str, type] = {
@@ -62,9 +64,11 @@ _TYPES: Mapping[str, type] = {
     "connect_timeout": float,
     "first_token_timeout": float,
     "idle_timeout": float,
+    "propose_after": int,
+    "affected_tests": int,
 }
 _CHOICES: Mapping[str, tuple[str, ...]] = {"backend": BACKENDS, "approval": APPROVALS}
-_AT_LEAST_ONE = frozenset({"max_attempts", "max_new_tokens"})
+_AT_LEAST_ONE = frozenset({"max_attempts", "max_new_tokens", "propose_after"})
 _AT_MOST: Mapping[str, int] = {"top_p": 1}
 _ABOVE_ZERO = frozenset(name for name in _TYPES if name.endswith("_timeout"))
 _WORKSPACE_MAY_SET = frozenset(

@@ -26,6 +26,16 @@ _ESCAPED = re.compile("[\ud800-\udfff\x85\u2028\u2029]")
 _QUICKLY = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
+def on_a_line(text: str) -> str:
+    """`text` with everything that would end a line or act on a terminal written as an escape.
+
+    For names and words out of rule files, which would otherwise look like lines of our own.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 @dataclass(frozen=True)
 class Event:
     """One thing that happened. `seq` is 0 for a live event, which is shown but not written."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from harness.ooda.loop import Loop, Phases
 from harness.ooda.observe import Observe
 from harness.ooda.orient import TEST_COMMAND, Orient
 from harness.ooda.turn import Outcome
-from harness.startup import load_rules, open_journal, private_folder
+from harness.startup import open_journal, private_folder
 from harness.tools.approval import Approvals, Asker
 from harness.tools.base import ToolContext
 from harness.tools.diffs import unified
@@ -33,14 +34,16 @@ from harness.workspace.edits import decode
 from harness.workspace.files import MAX_FILES
 from harness.workspace.root import Root
 from knowledge import Store
-from rules import Program, Rule, RuleError, parse_atom
+from rules import Program
 
 if TYPE_CHECKING:
+    from harness.governance import Governance
     from harness.ooda.decide import Decision
     from harness.ooda.turn import Turn, Verification
     from harness.ooda.verify import Verify
-    from harness.reports import EntryLine, RulesReport
+    from harness.reports import EntryLine
     from harness.resume import Former
+    from harness.rulebook.book import Rulebook
 
 
 class Session:
@@ -63,15 +66,16 @@ class Session:
         self._last: Outcome | None = None
         self._where = where
         notices: list[str] = []
-        program, warnings = load_rules(where) if options.ooda else (Program.parse(""), ())
+        self._book = _rulebook(where) if options.ooda else None
         private = private_folder(where, notices)
         self.id, self.journal = open_journal(private, former)
         self.journal.sinks.extend(sinks)
         self.connection = Connection(options, self._on_connect)
         self._history = _history(former, prompts.system(options.ooda))
-        self._build(options, where, asker, private, program)
+        self._build(options, where, asker, private)
         self._start(version, former)
-        self._warn([*notices, *warnings, *self._store.load()])
+        told = self._book.loaded.notices if self._book else ()
+        self._warn([*notices, *told, *self._store.load()])
 
     def run(self, request: str) -> Outcome:
         """One turn. Raises nothing for what a model, a server or Ctrl-C can do."""
@@ -107,29 +111,22 @@ class Session:
         self._decide.forget()
         self.journal.emit("history_reset")
 
-    def rules_report(self) -> RulesReport:
-        from harness.reports import RuleLine, RulesReport
+    @cached_property
+    def rules(self) -> Governance:
+        """What there is to ask and to decide about rules. Raises UserError without OODA."""
+        from harness.governance import Governance
 
-        self._decide.start(self._observe.now())
-        rules = tuple(
-            RuleLine(rule.tier, str(rule), f"{_shown_source(rule)}:{rule.line}")
-            for rule in self._facts.program.rules
+        if self._book is None:
+            raise UserError("rules are switched off by --no-ooda: no facts, no gates")
+        return Governance(
+            self._book,
+            self._facts,
+            self.journal,
+            self._where,
+            lambda: self._decide.start(self._observe.now()),
+            session=self.id,
+            propose_after=self.options.propose_after,
         )
-        facts = tuple(str(fact) for fact in self._facts.database.facts())
-        return RulesReport(
-            facts, rules, tuple(str(fact) for fact in self._facts.database.derived())
-        )
-
-    def why(self, atom: str) -> str:
-        """The proof of an atom. Raises UserError when it cannot be read or does not hold."""
-        self._decide.start(self._observe.now())
-        try:
-            parse_atom(atom)
-            return self._facts.database.why(atom).text()
-        except RuleError as error:
-            raise UserError(error.first_line) from error
-        except LookupError as error:
-            raise UserError(str(error.args[0] if error.args else error)) from error
 
     def entries(self) -> tuple[EntryLine, ...]:
         from harness.reports import EntryLine
@@ -184,19 +181,18 @@ class Session:
         self._index.close()
         self.journal.close()
 
-    def _build(
-        self, options: Options, where: Places, asker: Asker, private: Path, program: Program
-    ) -> None:
+    def _build(self, options: Options, where: Places, asker: Asker, private: Path) -> None:
         root = Root(where.workspace)
         self._root = root
         self._tracker = Tracker(root, private / "files.json")
         self._index = CodeIndex(root.read, private)
         self._store = Store(where.entries("workspace"), where.entries("global"))
+        program = self._book.program if self._book else Program.parse("")
         self._facts = Facts(program, self.journal)
         self._observe = Observe(root, self._tracker)
         toolbox = self._toolbox(options, asker, private)
         self._act = Act(self.connection, self._history, toolbox, self.journal)
-        self._decide = self._deciding(options)
+        self._decide = self._deciding(options, toolbox)
         limits = Limits(
             options.max_steps, options.max_attempts, options.max_seconds, options.max_tokens
         )
@@ -212,14 +208,22 @@ class Session:
             private=private,
             shell_timeout=options.shell_timeout,
             project=self._where.workspace.name,
+            withheld=lambda tool, paths: self._decide.withheld(tool, paths),
         )
-        return Toolbox(context, Approvals(options.approval, asker), self.journal)
+        approvals = Approvals(options.approval, asker)
+        return Toolbox(context, approvals, self.journal, lambda call: self._decide.permission(call))
 
-    def _deciding(self, options: Options) -> Decide | NoDecision:
+    def _deciding(self, options: Options, toolbox: Toolbox) -> Decide | NoDecision:
         if not options.ooda:
             return NoDecision(self._observe)
         return Decide(
-            self._facts, self._index, self._refresh_index, self._observe, self._tracker, self._root
+            self._facts,
+            self._index,
+            self._refresh_index,
+            self._observe,
+            self._tracker,
+            self._root,
+            toolbox.access,
         )
 
     def _phases(self, options: Options, private: Path) -> Phases:
@@ -227,7 +231,12 @@ class Session:
             return Phases(
                 self._observe, no_context, self._act, self._decide, no_verification, False
             )
-        orient = Orient(self._root, lambda: self._index, self._store)
+        orient = Orient(
+            self._root,
+            lambda: self._index,
+            self._store,
+            lambda paths: self._decide.withheld("read_file", paths),
+        )
         self._private = private
         self._gates: Verify | None = None
         return Phases(self._observe, orient, self._act, self._decide, self._verify)
@@ -245,6 +254,7 @@ class Session:
                 test_command=lambda: self._command,
                 content=self._tracker.content,
                 start_of=self._observe.start_of,
+                most_further=self.options.affected_tests,
             )
             self._gates = Verify(settings, self.journal)
         return self._gates(turn, decision, changes)
@@ -314,6 +324,7 @@ def _history(former: Former | None, system: str) -> History:
     return replay(former.recording.events, system)
 
 
-def _shown_source(rule: Rule) -> str:
-    """The kernel's file needs no path: there is one of it."""
-    return Path(rule.source).name if rule.tier == "kernel" else rule.source
+def _rulebook(where: Places) -> Rulebook:
+    from harness.rulebook.book import Rulebook
+
+    return Rulebook(where)

@@ -2,7 +2,7 @@
 holds it against the parser."""
 
 HELP = """\
-usage: mini-coding-agent [options] [prompt ... | - | demo | doctor]
+usage: mini-coding-agent [options] [prompt ... | - | demo | doctor | rules ...]
 
 A terminal coding agent whose "done" is decided by the harness, not by the
 model. With a prompt it does one request; with - it reads the request from
@@ -12,6 +12,8 @@ sub-commands:
   demo                   a scripted model behind a real server: one task,
                          with and without OODA
   doctor                 what this machine has, what is missing, how to get it
+  rules check|run|why|query
+                         try out rule files without a model (rules --help)
 
 options:
   -h, --help             show this help

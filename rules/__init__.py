@@ -9,25 +9,37 @@ The language and the library are described in docs/rules.md.
 """
 
 from rules.database import Database
+from rules.engine.change import Change
+from rules.engine.store import Snapshot
 from rules.errors import Diagnostic, DoesNotHold, LimitError, RuleError
-from rules.parser import parse_atom
 from rules.program import Program
-from rules.terms import Atom, Fact, Rule, Value, Variable
+from rules.statements import Aggregate, Atom, Declaration, Guard, Negation, Query, Rule
+from rules.syntax.parser import parse_atom, parse_query
+from rules.terms import Expression, Fact, Value, Variable
 
 __all__ = [
+    "Aggregate",
     "Atom",
+    "Change",
     "Database",
+    "Declaration",
     "Diagnostic",
     "DoesNotHold",
+    "Expression",
     "Fact",
+    "Guard",
     "LimitError",
+    "Negation",
     "Program",
+    "Query",
     "Rule",
     "RuleError",
+    "Snapshot",
     "Value",
     "Variable",
     "kernel",
     "parse_atom",
+    "parse_query",
 ]
 
 

@@ -9,6 +9,10 @@ from dataclasses import dataclass
 
 from rules.source import Span
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rules.statements import Rule
+
 MAX_DIAGNOSTICS = 100
 """A text with more faults than this is read no further."""
 
@@ -38,7 +42,7 @@ class Diagnostic:
     def first_line(self) -> str:
         """`team.dl:3:14: error[unsafe-variable]: ...`"""
         place = f"{visible(self.source)}:{self.line}:{self.column}"
-        return f"{place}: {self.severity}[{self.code}]: {self.message}"
+        return f"{place}: {self.severity}[{self.code}]: {visible(self.message)}"
 
     def __repr__(self) -> str:
         return f"<Diagnostic {self.first_line}>"
@@ -52,7 +56,7 @@ class Diagnostic:
             f"{' ' * len(number)} | {indent}{'^' * width}",
         ]
         if self.help:
-            lines.append(f"  help: {self.help}")
+            lines.append(f"  help: {visible(self.help)}")
         return "\n".join(lines)
 
     def _excerpt(self) -> tuple[str, str, int]:
@@ -66,7 +70,10 @@ class Diagnostic:
 
 
 def visible(text: str) -> str:
-    """The text with every character a terminal might act on replaced, at the same length."""
+    """The text with every character a terminal might act on replaced, at the same length.
+
+    Line breaks are among them: what is put into a line cannot begin another one.
+    """
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in text)
@@ -79,7 +86,7 @@ def diagnose(
     line, column = span.source.position(span.start)
     text = span.source.line(line)
     width = max(1, min(span.end - span.start, len(text) - column + 1))
-    note, advice = _bounded(message), _bounded(advice)
+    note, advice = visible(_bounded(message)), visible(_bounded(advice))
     return Diagnostic(code, span.source.name, line, column, note, text, advice, width, severity)
 
 
@@ -106,11 +113,12 @@ class RuleError(ValueError):
 
 
 class LimitError(RuntimeError):
-    """The rules conclude more facts than allowed; `limit` names the bound that was met."""
+    """The rules do more than allowed; `limit` names the bound that was met, in `rule`."""
 
-    def __init__(self, limit: str, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, limit: str, message: str, rule: "Rule | None" = None) -> None:
+        super().__init__(visible(message))
         self.limit = limit
+        self.rule = rule
 
 
 class DoesNotHold(LookupError):

@@ -61,7 +61,10 @@ class Span:
     @property
     def opens_line(self) -> bool:
         """Only white space stands before it on its line."""
-        return not self.source.line(self.line)[: self.column - 1].strip()
+        text, at = self.source.text, self.start
+        while at and text[at - 1] in " \t\r\f\v":
+            at -= 1
+        return at == 0 or text[at - 1] == "\n"
 
     def __str__(self) -> str:
         line, column = self.source.position(self.start)

@@ -1,15 +1,15 @@
-"""The values of the language: terms, atoms, rules and facts, and how they are printed."""
+"""Values, terms and facts, and how they are printed."""
 
-import os.path
-from dataclasses import dataclass, field
-from functools import cached_property
-
-from rules.source import Span
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 Value = str | int
 Row = tuple[Value, ...]
 
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
+PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "%": 2}
+"""Of the operators of expressions; what is higher binds more tightly."""
 TIERS = ("kernel", "global", "workspace", "learned")
 
 MAX_INTEGER_BITS = 13_000
@@ -33,89 +33,37 @@ class Variable:
         return "_" if self.anonymous else f"?{self.name}"
 
 
-Term = Variable | str | int
-
-
 @dataclass(frozen=True, repr=False)
-class Atom:
-    """A condition or conclusion: a predicate, or a built-in such as `<`, and its arguments.
+class Expression:
+    """Arithmetic on two terms: `operator` is `+`, `-`, `*`, `/` or `%`.
 
-    `spans` tells where the atom and then each argument was written, where that is known.
+    `/` cuts towards zero and `%` has the sign of the dividend. It has no value where an operand
+    is not an integer, for a division by zero, and beyond MAX_INTEGER_BITS.
     """
 
-    predicate: str
-    args: tuple[Term, ...] = ()
-    spans: tuple[Span, ...] = field(default=(), compare=False)
-
-    @property
-    def variables(self) -> tuple[Variable, ...]:
-        """Named variables, once for each occurrence."""
-        return tuple(t for t in self.args if isinstance(t, Variable) and not t.anonymous)
+    operator: str
+    left: "Term"
+    right: "Term"
 
     def __repr__(self) -> str:
-        return f"<Atom {self}>"
+        return f"<Expression {self}>"
 
     def __str__(self) -> str:
-        return self.as_text(capitals=False)
-
-    def as_text(self, capitals: bool) -> str:
-        """`capitals` prints a variable `X` without its question mark."""
-        words = [_term_text(term, capitals) for term in self.args]
-        if self.predicate in OPERATORS:
-            return f" {self.predicate} ".join(words)
-        return _application(self.predicate, words)
+        return term_text(self, capitals=False)
 
 
-@dataclass(frozen=True, repr=False)
-class Rule:
-    """`body` implies `head`. A fact stated in a file is a rule with an empty body.
+Term = Variable | str | int | Expression
 
-    Rules are equal when they say the same under the same label, wherever they were written.
-    """
 
-    head: Atom
-    body: tuple[Atom, ...] = ()
-    label: str = ""
-    tier: str = field(default="kernel", compare=False)
-    span: Span | None = field(default=None, compare=False)
-
-    @cached_property
-    def name(self) -> str:
-        """The label, or a name made of the place, such as `rule@team.dl:12`."""
-        if self.label or self.span is None:
-            return self.label or "rule"
-        # a second rule on one line needs its column to have a name of its own
-        column = "" if self.span.opens_line else f":{self.span.column}"
-        return f"rule@{os.path.basename(self.source)}:{self.line}{column}"
-
-    @property
-    def source(self) -> str:
-        return self.span.source.name if self.span else ""
-
-    @property
-    def line(self) -> int:
-        return self.span.line if self.span else 0
-
-    def __repr__(self) -> str:
-        return f"<Rule {self}>"
-
-    def __str__(self) -> str:
-        return self.as_trace()
-
-    def as_trace(self) -> str:
-        """`name: p(?x) + q(?x) -> r(?x)`; a fact ends with a full stop."""
-        if not self.body:
-            return f"{self.head}."
-        return f"{self._prefix}{' + '.join(map(str, self.body))} -> {self.head}"
-
-    def as_clause(self) -> str:
-        """`name: r(?x) :- p(?x), q(?x).`"""
-        head, *body = (atom.as_text(capitals=True) for atom in (self.head, *self.body))
-        return f"{self._prefix}{head} :- {', '.join(body)}." if body else f"{head}."
-
-    @property
-    def _prefix(self) -> str:
-        return f"{self.label}: " if self.label else ""
+def named_variables(term: Term) -> Iterator[Variable]:
+    """The variables of a term except `_`, from left to right, once for each occurrence."""
+    waiting = [term]
+    while waiting:
+        term = waiting.pop()
+        if isinstance(term, Expression):
+            waiting += (term.right, term.left)
+        elif isinstance(term, Variable) and not term.anonymous:
+            yield term
 
 
 class Fact(tuple[str, Row]):
@@ -141,13 +89,13 @@ class Fact(tuple[str, Row]):
         return self[1]
 
     def __str__(self) -> str:
-        return _application(self.predicate, [quote(value) for value in self.args])
+        return application(self.predicate, [quote(value) for value in self.args])
 
     def __repr__(self) -> str:
         return f"Fact({self.predicate!r}, {self.args!r})"
 
 
-def _application(predicate: str, words: list[str]) -> str:
+def application(predicate: str, words: list[str]) -> str:
     """Without parentheses where there is nothing in them, unless a capital would mislead."""
     if not words and not predicate[:1].isupper():
         return predicate
@@ -186,7 +134,38 @@ def _escaped(character: str) -> str:
     return short or (f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
 
 
-def _term_text(term: Term, capitals: bool) -> str:
+def term_text(term: Term, capitals: bool) -> str:
+    """A term as it is written, with no more parentheses than it needs.
+
+    `capitals` prints a variable `X` without its question mark.
+    """
+    if isinstance(term, Expression):
+        rank = PRECEDENCE[term.operator]
+        left, right = _operand(term.left, rank, capitals), _operand(term.right, rank + 1, capitals)
+        return f"{left} {term.operator} {right}"
     if not isinstance(term, Variable):
         return quote(term)
     return term.name if capitals and term.name[0].isupper() else str(term)
+
+
+def _operand(term: Term, least: int, capitals: bool) -> str:
+    """In parentheses unless it binds as tightly as `least`; operators group from the left."""
+    text = term_text(term, capitals)
+    loose = isinstance(term, Expression) and PRECEDENCE[term.operator] < least
+    return f"({text})" if loose else text
+
+
+def enclosed_text(term: Term, capitals: bool) -> str:
+    """A term as it is written where arithmetic stands in parentheses."""
+    text = term_text(term, capitals)
+    return f"({text})" if isinstance(term, Expression) else text
+
+
+def is_name(text: str) -> bool:
+    """Whether the text can be the name of a predicate."""
+    return re.fullmatch(r"[^\W\d_]\w*", text) is not None and text != "not"
+
+
+def is_label(text: str) -> bool:
+    """Whether a rule can be named so with a colon; other names need `@name('...')`."""
+    return is_name(text) and not text[0].isupper()

@@ -1,6 +1,7 @@
 """The house: imports run downwards only, and there are no circles."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ STOREYS = [
     {"rules", "knowledge"},
     {"harness.errors"},
     {"harness.config", "harness.journal"},
+    {"harness.rulebook"},
     {"harness.workspace"},
     {"harness.process"},
     {"harness.model"},
@@ -19,14 +21,31 @@ STOREYS = [
     {"harness.gates"},
     {"harness.ooda"},
     {"harness.reports", "harness.resume", "harness.connection"},
-    {"harness.startup"},
+    {"harness.startup", "harness.governance"},
     {"harness.session"},
     {"harness.terminal"},
     {"harness.demo", "harness.doctor", "harness.flags", "harness.usage"},
+    {"harness.rules_command"},
     {"harness.cli"},
     {"mini_coding_agent"},
 ]
 HEIGHT = {room: height for height, storey in enumerate(STOREYS) for room in storey}
+STOREYS_OF_RULES = [
+    {"rules.source", "rules.terms", "rules.patterns"},
+    {"rules.errors", "rules.builtins"},
+    {"rules.statements"},
+    {"rules.syntax", "rules.analysis"},
+    {"rules.program"},
+    {"rules.engine", "rules.answers"},
+    {"rules.database_view"},
+    {"rules.database"},
+    {"rules"},
+]
+HEIGHT_IN_RULES = {
+    room: height for height, storey in enumerate(STOREYS_OF_RULES) for room in storey
+}
+FOR_TYPES_ALONE = {("rules.errors", "rules.statements")}
+"""What may be imported upwards where nothing but a type checker reads it."""
 FILES = sorted(
     path.relative_to(ROOT)
     for base in ("rules", "knowledge", "harness")
@@ -74,6 +93,41 @@ def test_imports_run_downwards(path: Path) -> None:
         assert other == own or HEIGHT[other] < HEIGHT[own], f"{path} imports {name} upwards"
 
 
+@pytest.mark.parametrize("path", [path for path in FILES if path.parts[0] == "rules"], ids=str)
+def test_imports_run_downwards_within_rules(path: Path) -> None:
+    own = room_of_rules(module_of(path))
+    for name in imported_modules(path):
+        other = room_of_rules(name)
+        assert other in HEIGHT_IN_RULES, f"{path} imports {name}, which has no storey"
+        downwards = HEIGHT_IN_RULES[other] < HEIGHT_IN_RULES[own]
+        assert other == own or downwards or (own, name) in FOR_TYPES_ALONE, (
+            f"{path} imports {name} upwards"
+        )
+
+
+def room_of_rules(module: str) -> str:
+    if module in HEIGHT_IN_RULES:
+        return module
+    return ".".join(module.split(".")[:2])
+
+
+def imported_modules(path: Path) -> Iterator[str]:
+    """The modules of `rules` that a file imports, also inside functions and for types."""
+    for node in ast.walk(ast.parse((ROOT / path).read_bytes())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "rules":
+            for alias in node.names:
+                below = f"{node.module}.{alias.name}"
+                yield below if is_module(below) else str(node.module)
+        elif isinstance(node, ast.Import):
+            names = (alias.name for alias in node.names)
+            yield from (name for name in names if name.split(".")[0] == "rules")
+
+
+def is_module(name: str) -> bool:
+    place = ROOT / name.replace(".", "/")
+    return place.is_dir() or place.with_suffix(".py").exists()
+
+
 def test_no_module_circles() -> None:
     """Within a room, too, no module imports itself by way of others when it is loaded."""
     graph = {module_of(path): set(load_time_imports(path)) for path in FILES}
@@ -107,3 +161,16 @@ def test_architecture_names_every_room() -> None:
     for name in HEIGHT:
         last = name.removeprefix("harness.")
         assert last in text, f"docs/architecture.md does not name {last}"
+
+
+def test_architecture_shows_the_order_of_the_rooms_of_rules() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    table = text.partition("### Inside `rules/`")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+    shown = [{room_of_rules(module_at(place)) for place in re.findall(r"`(.*?)`", r)} for r in rows]
+    assert shown == STOREYS_OF_RULES[::-1]
+
+
+def module_at(place: str) -> str:
+    """`syntax/lexer.py` -> `rules.syntax.lexer`"""
+    return module_of(Path("rules", place))

@@ -4,12 +4,13 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.process.interpreter import Interpreter
 
+_MOST_SHOWN = 10
 _PYTHON = re.compile(r"python[\d.]*")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 _SHELL_SYNTAX = re.compile(r"[|&;<>()$`\n*?~#]")
@@ -48,9 +49,10 @@ def default_command(
     targets: tuple[str, ...], interpreter: Interpreter, root: Path
 ) -> PytestCommand | ShellCommand:
     """`python -m pytest` with the test files `targets`."""
-    words = [_as_typed(interpreter, root), "-m", "pytest", *map(_as_argument, targets)]
     arguments = tuple(map(_as_argument, targets))
-    return PytestCommand(shlex.join(words), interpreter.path, arguments)
+    words = [_as_typed(interpreter, root), "-m", "pytest"]
+    shown = f"{shlex.join(words)} {_listed(arguments)}".rstrip()
+    return PytestCommand(shown, interpreter.path, arguments)
 
 
 def remembered_command(
@@ -72,7 +74,7 @@ def remembered_command(
     python, flags, arguments, cwd_first = parsed
     added = [_as_argument(name) for name in targets if not _is_named(name, arguments, root)]
     return PytestCommand(
-        shown=" ".join([text, *map(shlex.quote, added)]),
+        shown=f"{text} {_listed(added)}".rstrip(),
         python=python,
         arguments=(*arguments, *added),
         flags=flags,
@@ -81,6 +83,13 @@ def remembered_command(
         remembered=True,
         partial=bool(added),
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """As they are typed; of very many, the first ones and how many more."""
+    if len(names) <= _MOST_SHOWN:
+        return shlex.join(names)
+    return f"{shlex.join(names[:_MOST_SHOWN])} ... ({len(names) - _MOST_SHOWN} more)"
 
 
 def _words(text: str) -> list[str] | None:

@@ -62,7 +62,7 @@ def judge_new(run: TestRun, old_ids: frozenset[str]) -> Judgement:
     old = tuple(case for case in run.report.failures if case.id in old_ids)
     new = tuple(case for case in run.report.failures if case.id not in old_ids)
     if new:
-        return replace(_failing(new, run), old=old)
+        return replace(failing(new, run), old=old)
     if not run.report.passed:
         return could_not_run(f"no test passed: {wording.failed_before(old)}")
     warnings = tuple(Finding("warning", case.id, case.line, wording.OLD) for case in old)
@@ -125,10 +125,11 @@ def _late(run: TestRun, context: GateContext) -> Judgement | None:
 
 
 def _failed(run: TestRun, context: GateContext) -> Judgement | None:
-    return _failing(run.report.failures, run) if run.report.failures else None
+    return failing(run.report.failures, run) if run.report.failures else None
 
 
-def _failing(failures: tuple[Case, ...], run: TestRun) -> Judgement:
+def failing(failures: tuple[Case, ...], run: TestRun) -> Judgement:
+    """Failed for these cases, and for what could not be collected beside them."""
     number = len(run.report.cases)
     noun = "test" if number == 1 else "tests"
     names = ", ".join(case.id for case in failures[:3])

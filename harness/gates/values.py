@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from harness.journal import on_a_line
 from harness.workspace.changes import Snapshot
 
+Severity = Literal["error", "warning", "note"]
 Status = Literal["passed", "failed", "skipped", "could_not_run", "needs_review"]
 
 SHORT: dict[Status, str] = {
@@ -23,7 +25,7 @@ class Finding:
     """One thing a gate has to say. `line` is 1-based, 0 when there is none; `where` is a
     workspace-relative path or a pytest node id."""
 
-    severity: Literal["error", "warning", "note"]
+    severity: Severity
     where: str
     line: int
     message: str
@@ -51,7 +53,7 @@ class Verdict:
     @property
     def trace_line(self) -> str:
         note = f" ({self.reason})" if self.reason and self.status != "failed" else ""
-        return f"  [verify] {self.gate}: {SHORT[self.status]}{note}"
+        return on_a_line(f"  [verify] {self.gate}: {SHORT[self.status]}{note}")
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,9 @@ class GateContext:
     ours (mode 0700) for reports and logs, `test_command` the remembered one or None, `modified`
     the paths that differ from the start of the turn, deleted ones too, and `before` what one of
     them held then, None when it was not there or nobody knows. `start` is the workspace at the
-    start of the turn, which began at `began` (epoch seconds); None when it cannot be rebuilt."""
+    start of the turn, which began at `began` (epoch seconds); None when it cannot be rebuilt.
+    `further` is what the gate looks at besides its targets as far as there is time, at most
+    `most_further` of them and the first ones first."""
 
     root: Path
     private: Path
@@ -72,6 +76,8 @@ class GateContext:
     before: Callable[[str], bytes | None] = lambda path: None
     start: Snapshot | None = None
     began: float = 0.0
+    further: tuple[str, ...] = ()
+    most_further: int = 50
 
 
 class Gate(Protocol):

@@ -1,9 +1,12 @@
 """`--no-ooda`: orient, decide and verify replaced by nothing, so that a comparison is honest."""
 
+from collections.abc import Sequence
+
 from harness.model.values import Call
 from harness.ooda.decide import Decision
 from harness.ooda.observe import Observe
 from harness.ooda.turn import Context, Turn, Verification
+from harness.tools.approval import Requested, Ruling
 from harness.workspace.changes import Changes, Snapshot, compare
 
 
@@ -32,6 +35,12 @@ class NoDecision:
 
     def requested(self, call: Call, path: str) -> None:
         return
+
+    def permission(self, requested: Requested) -> Ruling:
+        return Ruling()
+
+    def withheld(self, tool: str, paths: Sequence[str]) -> dict[str, str]:
+        return {}
 
     def attempt(self, number: int) -> None:
         return

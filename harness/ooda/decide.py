@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,33 +10,39 @@ from harness.code.coverage import is_test
 from harness.code.index import CodeIndex
 from harness.code.test_setup import changes_tests, is_test_setup
 from harness.errors import ToolError
+from harness.journal import on_a_line
 from harness.model.values import Call
-from harness.ooda.facts import Facts, change_facts, workspace_facts
+from harness.ooda.facts import OF_TOOLS, Facts, change_facts, tool_facts, workspace_facts
+from harness.ooda.nearest import nearest_first
 from harness.ooda.observe import Observe
+from harness.ooda.rulings import strictest
 from harness.ooda.turn import DueGate, Turn
+from harness.tools.approval import Requested, Ruling
 from harness.workspace.changes import Changes, Snapshot, Tracker, compare
 from harness.workspace.root import Root
 from rules import Fact
 
 if TYPE_CHECKING:
     from harness.code.test_shape import ShapeChange
-    from harness.gates.values import Finding
+    from harness.gates.values import Finding, Severity
 
 _OF_WORKSPACE = ("file", "is_test", "imports", "test_covers", "has_tests")
 _OF_CHANGES = ("file_modified", "file_created", "file_deleted", "verify_config_changed")
 _OF_TESTS = ("expectation_changed", "test_removed", "test_switched_off", "test_setup_changed")
-_OF_TURN = ("attempt", "tool_requested")
+_OF_TURN = ("attempt", "tool_requested", "command_requested")
 
 
 @dataclass(frozen=True)
 class Decision:
     """Gates that are due, findings of the integrity rules, and modified sources no test covers;
-    `commanded` when a command was asked for, which may change what is not followed."""
+    `commanded` when a command was asked for, which may change what is not followed; `lost` says
+    which rules are not in force although they should be."""
 
     gates: tuple[DueGate, ...] = ()
     findings: tuple[Finding, ...] = ()
     uncovered: tuple[str, ...] = ()
     commanded: bool = False
+    lost: tuple[str, ...] = ()
 
 
 class Decide:
@@ -50,8 +56,11 @@ class Decide:
         observe: Observe,
         tracker: Tracker,
         root: Root,
+        tools: Mapping[str, str],
     ) -> None:
-        """`refresh` brings `index` up to a snapshot."""
+        """`refresh` brings `index` up to a snapshot; `tools` says what each tool does."""
+        self._access = tools
+        self._tools = tool_facts(tools)
         self._facts = facts
         self._refresh = refresh
         self._index = index
@@ -66,7 +75,8 @@ class Decide:
             return
         self._refresh(now)
         origin = "start" if self._synced is None else "scan"
-        self._facts.sync(workspace_facts(self._index, now), _OF_WORKSPACE, origin)
+        wanted = workspace_facts(self._index, now) | self._tools
+        self._facts.sync(wanted, (*_OF_WORKSPACE, *OF_TOOLS), origin)
         self._synced = now
 
     def begin(self, turn: Turn) -> None:
@@ -81,6 +91,40 @@ class Decide:
     def requested(self, call: Call, path: str) -> None:
         self._facts.update([Fact("tool_requested", (call.id, call.name, path))], (), "turn")
 
+    def permission(self, requested: Requested) -> Ruling:
+        """What the rules say of a call that is about to run; a refusal goes before a question,
+        and a question before an allowance."""
+        facts = [Fact("tool_requested", (requested.id, requested.tool, requested.path))]
+        if requested.command:
+            facts.append(Fact("command_requested", (requested.id, requested.command)))
+        self._facts.update(facts, (), "turn")
+        return self._ruling(requested.id, requested.tool)
+
+    def withheld(self, tool: str, paths: Sequence[str]) -> dict[str, str]:
+        """Of files whose text a reading tool would show without having been asked for each of
+        them, those that rules do not let be read unasked, with the reason."""
+        access = self._access[tool]
+        if not paths or not self._facts.rules_on(access):
+            return {}
+        ids = {f"{tool} {path}": path for path in paths}
+        facts = [Fact("tool_requested", (name, tool, path)) for name, path in ids.items()]
+        self._facts.update(facts, (), "turn")
+        rulings = {path: self._ruling(name, tool) for name, path in ids.items()}
+        self._facts.update((), facts, "turn")
+        kept = {path: each for path, each in rulings.items() if each.decision in ("deny", "ask")}
+        return {path: ruling.reason for path, ruling in kept.items()}
+
+    def _ruling(self, request: str, tool: str) -> Ruling:
+        """What holds of one request. Where rules that might refuse it are lost, it is asked."""
+        said = {
+            (str(fact.args[1]), str(fact.args[2]))
+            for fact in self._holding("permission")
+            if fact.args[0] == request
+        }
+        if self._access[tool] in self._facts.lost:
+            said.add(("ask", f"{_not_in_force(self._facts.dropped)}: one of them may refuse it"))
+        return strictest(said)
+
     def attempt(self, number: int) -> None:
         self._facts.sync({Fact("attempt", (number,))}, ("attempt",), "turn")
 
@@ -94,9 +138,9 @@ class Decide:
             self._synced = None  # the facts hold those of the turn, too
         new = self._covering_facts(changes, now)
         new |= {Fact("test_covers", (test, path)) for path, tests in lost.items() for test in tests}
-        known = {fact for name in _OF_WORKSPACE for fact in self._facts.database.facts(name)}
+        known = self._facts.known(_OF_WORKSPACE)
         wanted = change_facts(changes)
-        modified = {fact for name in _OF_CHANGES for fact in self._facts.database.facts(name)}
+        modified = self._facts.known(_OF_CHANGES)
         added = sorted((new - known) | (wanted - modified))
         self._facts.update(added, sorted(modified - wanted), origin)
         return changes
@@ -114,6 +158,10 @@ class Decide:
             findings=self._findings(shapes),
             uncovered=self._uncovered(changes),
             commanded=any(fact.args[1] == "run_shell" for fact in requested),
+            lost=tuple(
+                f"the {tier} rules are not in force: {reason}"
+                for tier, reason in self._facts.dropped.items()
+            ),
         )
 
     def _covering_facts(self, changes: Changes, now: Mapping[str, str]) -> set[Fact]:
@@ -133,17 +181,22 @@ class Decide:
 
     def _due(self) -> tuple[DueGate, ...]:
         database = self._facts.database
-        targets: dict[str, list[str]] = {}
-        for fact in self._holding("gate_target"):
-            targets.setdefault(str(fact.args[0]), []).append(str(fact.args[1]))
+        targets, further = self._by_gate("gate_target"), self._by_gate("further_target")
         return tuple(
             DueGate(
-                str(fact.args[0]),
-                tuple(sorted(set(targets.get(str(fact.args[0]), ())))),
+                on_a_line(name := str(fact.args[0])),
+                tuple(sorted(targets.get(name, ()))),
                 database.why(fact).text(),
+                nearest_first(further.get(name, set()) - targets.get(name, set()), database),
             )
             for fact in self._holding("verify_gate")
         )
+
+    def _by_gate(self, predicate: str) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for fact in self._holding(predicate):
+            found.setdefault(str(fact.args[0]), set()).add(str(fact.args[1]))
+        return found
 
     def _holding(self, predicate: str) -> list[Fact]:
         """What the rules conclude, and what a rule file simply states."""
@@ -199,8 +252,9 @@ class Decide:
         for fact in self._holding("integrity"):
             level, reason, path = (str(arg) for arg in fact.args)
             names = _names(shapes.get(path), reason)
-            message = f"{reason}: {', '.join(names)}" if names else reason
-            found.append(Finding("error" if level == "hard" else "warning", path, 0, message))
+            message = on_a_line(f"{reason}: {', '.join(names)}" if names else reason)
+            severity: Severity = "error" if level == "hard" else "warning"
+            found.append(Finding(severity, on_a_line(path), 0, message))
         return tuple(found)
 
     def _uncovered(self, changes: Changes) -> tuple[str, ...]:
@@ -211,6 +265,10 @@ class Decide:
             for path in changes.modified
             if path.endswith(".py") and path not in covered and path not in tests
         )
+
+
+def _not_in_force(tiers: Iterable[str]) -> str:
+    return f"the {' and '.join(tiers)} rules are not in force"
 
 
 def _shape_facts(shapes: Mapping[str, ShapeChange]) -> set[Fact]:

@@ -1,19 +1,27 @@
 """Facts about a workspace, kept in step with it, and what the rules derive from them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from harness.code.index import CodeIndex
 from harness.code.test_setup import is_test_setup
 from harness.journal import Journal
+from harness.ooda import rulings
+from harness.ooda.bounds import Bounds, Fitting, fit
 from harness.workspace.changes import Changes
-from rules import Database, Fact, LimitError, Program, kernel
-from rules.change import Change
+from rules import Database, DoesNotHold, Fact, LimitError, Program
+from rules.engine.change import Change
 
 LISTED = 200
 """More facts of one predicate than this are counted in the trace and not listed."""
-MOST_DERIVED = 200_000
-"""Facts that the rules may conclude; the kernel concludes a few for each changed file."""
 _TRACED_ALWAYS = frozenset({"test_covers", "has_tests", "is_test"})
+_ACCESS = {
+    "read": "tool_reads",
+    "write": "tool_writes",
+    "execute": "tool_runs",
+    "remember": "tool_remembers",
+}
+OF_TOOLS = tuple(_ACCESS.values())
 _LANGUAGES = {
     "py": "python",
     "pyi": "python",
@@ -43,73 +51,147 @@ def language(path: str) -> str:
 class Facts:
     """The database of one session, with every change of it in the journal.
 
-    When the rules conclude too much, which the kernel's own cannot, those of the lower tiers are
-    dropped and said to be, and the kernel's gates stay.
+    When rules conclude too much or take too long, which the kernel's own cannot, those of the
+    weakest tiers are dropped and said to be; what is stronger stays, whatever the others do.
     """
 
-    def __init__(self, program: Program, journal: Journal) -> None:
-        self._program = program
+    def __init__(self, program: Program, journal: Journal, bounds: Bounds | None = None) -> None:
         self._journal = journal
-        self.database = self._new(program)
+        self._bounds = bounds or Bounds()
+        self._asserted: dict[str, dict[Fact, str]] = {}
+        self.dropped: dict[str, str] = {}
+        """Tiers whose rules are not in force, each with the reason."""
+        self.lost: frozenset[str] = frozenset()
+        """What the tools do that rules of those tiers may have had a say in."""
+        self._install(program)
 
     @property
     def program(self) -> Program:
         """The rules in force."""
         return self._program
 
+    def replace(self, program: Program) -> None:
+        """Other rules from now on, for the same facts; what they newly conclude is journalled."""
+        self.dropped, self.lost = {}, frozenset()
+        self._reinstall(program)
+
+    def would_drop(self, program: Program) -> Mapping[str, str]:
+        """The tiers of these rules that would fall for the facts as they are, with the reason."""
+        return self._fitted(program).dropped
+
+    def rules_on(self, access: str) -> bool:
+        """Whether rules have a say in what tools of this kind may do."""
+        return access in self._ruled or access in self.lost
+
     def sync(self, wanted: set[Fact], predicates: Iterable[str], origin: str) -> None:
-        """Make the base facts of `predicates` exactly `wanted`."""
-        known = {fact for name in predicates for fact in self.database.facts(name)}
+        """Make what was asserted here of `predicates` exactly `wanted`."""
+        known = self.known(predicates)
         self.update(sorted(wanted - known), sorted(known - wanted), origin)
+
+    def known(self, predicates: Iterable[str]) -> set[Fact]:
+        """What was asserted here of `predicates`; what rule files state is not."""
+        return {fact for name in predicates for fact in self._asserted.get(name, ())}
 
     def update(self, added: Iterable[Fact], removed: Iterable[Fact], origin: str) -> None:
         """Retract, then assert, in one transaction."""
-        added, removed = list(added), list(removed)
+        added = [fact for fact in added if not self._has(fact)]
+        removed = [fact for fact in removed if self._has(fact)]
         if not added and not removed:
             return
+        self._make_room(len(added))
         lines = [*_lines("retract", removed), *_lines("assert", added)]
         texts = [str(fact) for fact in added], [str(fact) for fact in removed]
         self._journal.emit("facts", added=texts[0], removed=texts[1], origin=origin, lines=lines)
+        for fact in removed:
+            del self._asserted[fact.predicate][fact]
+        for fact in added:
+            self._asserted.setdefault(fact.predicate, {})[fact] = origin
         try:
             self._change(added, removed, origin)
         except LimitError as error:
-            self.database = self._kernel_alone(error, self.database.facts())
-            self._change(added, removed, origin)
+            self._reinstall(self._program, error)
+
+    def _make_room(self, new: int) -> None:
+        """Let what is looked at grow with the workspace."""
+        wanted = self._bounds.for_each * (new + sum(map(len, self._asserted.values())))
+        if wanted > self._bounds.work:
+            self._bounds = replace(self._bounds, work=2 * wanted)
+            self._install(self._program)
+
+    def _has(self, fact: Fact) -> bool:
+        return fact in self._asserted.get(fact.predicate, ())
 
     def _change(self, added: Iterable[Fact], removed: Iterable[Fact], origin: str) -> None:
         with self.database.transaction():
             for fact in removed:
-                self.database.retract_fact(fact.predicate, *fact.args)
+                if fact not in self._stated:
+                    self.database.retract_fact(fact.predicate, *fact.args)
             for fact in added:
                 self.database.assert_fact(fact.predicate, *fact.args, origin=origin)
 
-    def _new(self, program: Program, asserted: Iterable[Fact] = ()) -> Database:
-        try:
-            database = Database(program, MOST_DERIVED)
-            database.on_change(self._derived)
+    def _reinstall(self, program: Program, error: LimitError | None = None) -> None:
+        """Another database, and what it newly concludes in the journal."""
+        former = set(self.database.derived())
+        self._install(program, error)
+        self._announce(fact for fact in self.database.derived() if fact not in former)
+
+    def _install(self, program: Program, error: LimitError | None = None) -> None:
+        """A database of these rules, or of as many as keep within the bounds."""
+        fitting = self._fitted(program, error)
+        self._program, self.database = fitting.program, fitting.database
+        for tier, reason in fitting.dropped.items():
+            text = f"the {tier} rules are switched off for this session: {reason}"
+            self._journal.emit("notice", level="warning", text=text)
+        self.dropped |= fitting.dropped
+        self.lost |= rulings.lost(program, fitting.dropped) if fitting.dropped else frozenset()
+        self._ruled = rulings.ruled(self._program)
+        self._stated = frozenset(self._program.facts)
+        self.database.on_change(self._concluded)
+
+    def _fitted(self, program: Program, error: LimitError | None = None) -> Fitting:
+        return fit(program, self._filled, self._bounds.told, error)
+
+    def _filled(self, program: Program) -> Database:
+        """What was asserted comes in the parts it came in: each may cost what it cost then."""
+        database = self._bounds.open(program)
+        parts: dict[str, list[Fact]] = {}
+        for facts in self._asserted.values():
+            for fact, origin in facts.items():
+                parts.setdefault(origin, []).append(fact)
+        for origin, facts_then in parts.items():
             with database.transaction():
-                for fact in asserted:
-                    database.assert_fact(fact.predicate, *fact.args, origin="start")
-            return database
-        except LimitError as error:
-            return self._kernel_alone(error, asserted)
+                for fact in facts_then:
+                    database.assert_fact(fact.predicate, *fact.args, origin=origin)
+        return database
 
-    def _kernel_alone(self, error: LimitError, asserted: Iterable[Fact]) -> Database:
-        text = f"the rules of the user and the workspace are switched off: {error}"
-        self._journal.emit("notice", level="warning", text=text)
-        self._program = kernel()
-        return self._new(self._program, asserted)
+    def _concluded(self, change: Change) -> None:
+        self._announce(change.added)
 
-    def _derived(self, change: Change) -> None:
-        for fact in change.added:
+    def _announce(self, facts: Iterable[Fact]) -> None:
+        """Journal what was concluded; of very many facts of one predicate, the first ones."""
+        counts: dict[str, int] = {}
+        for fact in facts:
+            counts[fact.predicate] = counts.get(fact.predicate, 0) + 1
+            if counts[fact.predicate] <= LISTED:
+                self._derived(fact)
+        for name, count in counts.items():
+            if count > LISTED:
+                more = count - LISTED
+                line = f"  [rules] ... -> {name}(...) {more} times more"
+                self._journal.emit("derived_more", predicate=name, count=more, line=line)
+
+    def _derived(self, fact: Fact) -> None:
+        try:
             derivation = self.database.derivation(fact)
-            self._journal.emit(
-                "derived",
-                rule=derivation.rule.name,
-                fact=str(fact),
-                premises=[str(premise) for premise in derivation.premises],
-                line=f"  [rules] {derivation}",
-            )
+        except DoesNotHold:
+            return  # it is stated or asserted, and no rule concludes it
+        self._journal.emit(
+            "derived",
+            rule=derivation.rule.name,
+            fact=str(fact),
+            premises=[str(premise) for premise in derivation.premises],
+            line=f"  [rules] {derivation}",
+        )
 
 
 def workspace_facts(index: CodeIndex, files: Iterable[str]) -> set[Fact]:
@@ -123,6 +205,11 @@ def workspace_facts(index: CodeIndex, files: Iterable[str]) -> set[Fact]:
     if tests:
         facts.add(Fact("has_tests", ()))
     return facts
+
+
+def tool_facts(tools: Mapping[str, str]) -> set[Fact]:
+    """What the tools do, by name: `tool_writes('write_file')`."""
+    return {Fact(_ACCESS[access], (name,)) for name, access in tools.items()}
 
 
 def change_facts(changes: Changes) -> set[Fact]:

@@ -128,7 +128,12 @@ class Loop:
         run.changes = self._phases.decide.look(turn, "scan")
         decision = self._phases.decide(turn)
         gates = [
-            {"name": gate.name, "targets": list(gate.targets), "why": gate.why}
+            {
+                "name": gate.name,
+                "targets": list(gate.targets),
+                "further": list(gate.further),
+                "why": gate.why,
+            }
             for gate in decision.gates
         ]
         self._journal.emit("gates_due", gates=gates)

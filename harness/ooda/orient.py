@@ -1,6 +1,6 @@
 """Orient: the conventions and the code that matter for a request, each with its reason."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from harness.code.index import CodeIndex
 from harness.code.records import Symbol
@@ -22,7 +22,15 @@ TEST_COMMAND = "test_command"
 class Orient:
     """Picks context anew at each turn, from what is on disk."""
 
-    def __init__(self, root: Root, index: Callable[[], CodeIndex], store: Store) -> None:
+    def __init__(
+        self,
+        root: Root,
+        index: Callable[[], CodeIndex],
+        store: Store,
+        withheld: Callable[[Sequence[str]], Mapping[str, str]] = lambda paths: {},
+    ) -> None:
+        """`withheld` gives those of the paths that rules do not let be read unasked."""
+        self._withheld = withheld
         self._root = root
         self._index = index
         self._store = store
@@ -45,7 +53,12 @@ class Orient:
         index = self._index()
         picks: list[Pick] = []
         budget, left_out = CODE_TOKENS, 0
-        for match in index.search(request, limit=MOST_FILES):
+        matches = list(index.search(request, limit=MOST_FILES))
+        withheld = self._withheld([match.path for match in matches])
+        for match in matches:
+            if match.path in withheld:
+                left_out += 1
+                continue
             text = self._render(index, match.path, match.symbols, budget)
             tokens = estimate_tokens(text)
             if not text or tokens > budget:

@@ -30,7 +30,11 @@ def settle(
     not_run = verification.having("could_not_run", "skipped")
     review = verification.having("needs_review")
     if not_run:
-        return "unverified", f"{changed}, but {_told(not_run + review)}"
+        told = "; ".join([_told(not_run + review), *decision.lost])
+        return "unverified", f"{changed}, but {told}"
+    if decision.lost:
+        found = _told(review) if review else _passed(verification, decision)
+        return "unverified", f"{changed}; {found}; but {'; '.join(decision.lost)}"
     if review:
         return "needs_review", f"{changed}; {_told(review)}"
     return "verified", f"{changed}; {_passed(verification, decision)}"

@@ -72,11 +72,13 @@ class Context:
 
 @dataclass(frozen=True)
 class DueGate:
-    """A gate the rules made due, what it is about, and the proof as text."""
+    """A gate the rules made due, what it is about, and the proof as text; `further` is what it
+    looks at besides as far as there is time, in this order."""
 
     name: str
     targets: tuple[str, ...]
     why: str
+    further: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ COVERED_BY_AUTO = "a test expectation was changed"
 @dataclass(frozen=True)
 class VerifySettings:
     """`test_command` gives the remembered command, or None, at the moment it is asked; `content`
-    the bytes that had a hash, when they were kept; `start_of` what a turn began with."""
+    the bytes that had a hash, when they were kept; `start_of` what a turn began with;
+    `most_further` how many files a gate looks at that the change merely affects."""
 
     root: Path
     private: Path
@@ -28,6 +29,7 @@ class VerifySettings:
     test_command: Callable[[], str | None]
     content: Callable[[str | None], bytes | None]
     start_of: Callable[[Turn], Snapshot]
+    most_further: int = 50
 
 
 class Verify:
@@ -65,6 +67,7 @@ class Verify:
             before=lambda path: settings.content(start.get(path)),
             start=None if decision.commanded else start,
             began=turn.began,
+            most_further=settings.most_further,
         )
 
     def _run(self, gate: DueGate, context: GateContext) -> Verdict:
@@ -72,9 +75,10 @@ class Verify:
         if gate.name != "integrity":
             targets = tuple(t for t in targets if os.path.exists(context.root / t))
         self._journal.emit("gate_started", gate=gate.name, targets=list(targets), command="")
-        if gate.targets and not targets:
+        further = tuple(t for t in gate.further if os.path.exists(context.root / t))
+        if gate.targets and not targets and not further:
             return Verdict(gate.name, "could_not_run", "every file it would look at was deleted")
-        verdict = run_gate(gate.name, targets, context)
+        verdict = run_gate(gate.name, targets, replace(context, further=further))
         if gate.name == "integrity":
             verdict = self._reviewed(verdict, context.findings)
         return verdict

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness.errors import UserError
-from harness.terminal import views
+from harness.terminal import rules, views
 from harness.terminal.face import Session
 from harness.terminal.screen import Screen
 
@@ -66,20 +66,6 @@ def _help(session: Session, screen: Screen, rest: str) -> None:
     views.show_keys(screen)
 
 
-def _rules(session: Session, screen: Screen, rest: str) -> None:
-    word, _, atom = rest.partition(" ")
-    if not session.ooda:
-        screen.line(("", "rules are switched off by --no-ooda: no facts, no gates"))
-    elif word == "why" and atom.strip():
-        screen.line(("", session.why(atom.strip())))
-    elif word == "why":
-        raise UserError("which fact? For example: /rules why verify_gate('run_tests')")
-    elif rest in ("", "all"):
-        views.show_rules(screen, session.rules_report(), everything=rest == "all")
-    else:
-        raise UserError(f"/rules takes 'all' or 'why ATOM', not {rest!r}")
-
-
 def _memory(session: Session, screen: Screen, rest: str) -> None:
     views.show_pairs(screen, session.memory())
 
@@ -107,12 +93,7 @@ def _leave(session: Session, screen: Screen, rest: str) -> None:
 
 COMMANDS: Final = (
     Command("/help", "list the commands and keys", _help),
-    Command(
-        "/rules",
-        "facts, rules and derived gates",
-        _rules,
-        forms=(("why ATOM", "the proof of a fact"), ("all", "long lists in full")),
-    ),
+    Command("/rules", "facts, rules and derived gates", rules.perform, forms=rules.FORMS),
     Command("/memory", "what the model is sent: turns, tokens, files", _memory),
     Command("/knowledge", "remembered entries", _knowledge),
     Command("/session", "id, workspace, model, tokens", _session),

@@ -10,6 +10,7 @@ from harness.terminal.safe import clean
 
 NEVER_ENTERED = frozenset({".git", ".venv", "venv", "node_modules", "__pycache__"})
 MOST = 200
+_TAKES_A_PATH = "/rules check "
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ def candidates(before: str, root: Path, *, asked: bool) -> Iterator[Candidate]:
     """
     if before.startswith("/") and "\n" not in before:
         yield from _commands(before)
+        if before.startswith(_TAKES_A_PATH):
+            yield from _paths(before.rpartition(" ")[2], root)
         return
     word = "" if before[-1:].isspace() else (before.split() or [""])[-1]
     marked = word.startswith("@") or "/" in word

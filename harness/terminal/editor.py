@@ -1,5 +1,6 @@
 """The prompt on a terminal. Importing this module loads prompt_toolkit: import it late."""
 
+import asyncio
 import contextlib
 import os
 from collections.abc import Iterable
@@ -74,7 +75,11 @@ class Editor:
 
     def read(self) -> str:
         """Raises EOFError for Ctrl-D at an empty prompt and KeyboardInterrupt for Ctrl-C."""
-        return self._session.prompt()
+        try:
+            return self._session.prompt()
+        except asyncio.CancelledError:
+            # a Ctrl-C while the prompt was just being set up
+            raise KeyboardInterrupt from None
 
     def _history(self, path: Path | None) -> History:
         if path is None:

@@ -1,5 +1,6 @@
 """What this room needs of a session: seen from here, a session is no more than this."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from harness.journal import Journal
@@ -19,25 +20,80 @@ class Outcome(Protocol):
 
 
 class RuleLine(Protocol):
-    """`tier` is kernel, global, workspace or learned; `where` its file and line."""
+    """`tier` is kernel, default, global, workspace or learned; `where` its file and line."""
 
     @property
     def tier(self) -> str: ...
     @property
+    def name(self) -> str: ...
+    @property
     def text(self) -> str: ...
     @property
     def where(self) -> str: ...
+    @property
+    def off(self) -> bool: ...
 
 
 class RulesReport(Protocol):
-    """Facts and derived facts as atoms in text form."""
+    """Facts and derived facts as atoms in text form; tiers that were dropped, and why."""
 
     @property
     def facts(self) -> tuple[str, ...]: ...
     @property
-    def rules(self) -> tuple[RuleLine, ...]: ...
+    def rules(self) -> Sequence[RuleLine]: ...
     @property
     def derived(self) -> tuple[str, ...]: ...
+    @property
+    def dropped(self) -> tuple[tuple[str, str], ...]: ...
+
+
+class RulesCheck(Protocol):
+    """What was read as rules, what is wrong with it, and where it was written, or ''."""
+
+    @property
+    def rules(self) -> tuple[str, ...]: ...
+    @property
+    def complaints(self) -> tuple[str, ...]: ...
+    @property
+    def refused(self) -> bool: ...
+    @property
+    def where(self) -> str: ...
+
+
+class ProposalLine(Protocol):
+    """Rules that the sessions named speak for."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def rules(self) -> tuple[str, ...]: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def sessions(self) -> tuple[str, ...]: ...
+
+
+class Rules(Protocol):
+    """The rules of a session. Everything raises UserError with one line for what cannot be."""
+
+    def report(self) -> RulesReport: ...
+
+    def why(self, fact: str, *, as_json: bool = False) -> str:
+        """The proof of a fact as text, or why it does not hold."""
+
+    def check(self, path: str) -> RulesCheck: ...
+
+    def add(self, text: str, *, everywhere: bool = False) -> RulesCheck: ...
+
+    def switch(self, name: str, *, on: bool) -> str:
+        """The text of the rule that was switched."""
+
+    def propose(self) -> Sequence[ProposalLine]: ...
+
+    def accept(self, number: int) -> tuple[tuple[str, ...], str]:
+        """The rules that were taken up, and their file."""
+
+    def reject(self, number: int) -> tuple[str, ...]: ...
 
 
 class EntryLine(Protocol):
@@ -69,10 +125,9 @@ class Session(Protocol):
     def reset(self) -> None:
         """Forget the messages and the facts about modified files."""
 
-    def rules_report(self) -> RulesReport: ...
-
-    def why(self, atom: str) -> str:
-        """The proof of an atom as text. Raises UserError with one line."""
+    @property
+    def rules(self) -> Rules:
+        """Raises UserError when `ooda` is off."""
 
     def entries(self) -> tuple[EntryLine, ...]: ...
 

@@ -48,6 +48,7 @@ class Renderer:
             "context": self._context,
             "facts": self._facts,
             "derived": self._derived,
+            "derived_more": self._derived,
             "attempt_started": self._attempt,
             "model_request": self._model_request,
             "model_retry": self._model_retry,

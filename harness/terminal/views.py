@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Sequence
 
 from harness.terminal.diff import show_diff
-from harness.terminal.face import EntryLine, RulesReport
+from harness.terminal.face import EntryLine
 from harness.terminal.layout import NARROW, cells
 from harness.terminal.safe import one_line
 from harness.terminal.screen import Screen
 from harness.tools.base import plural
 
-LONG_LIST = 40
 ENTRY_LINES = 4
 ENTRY_CHARACTERS = 400
 
@@ -41,15 +40,6 @@ def show_keys(screen: Screen) -> None:
     show_pairs(screen, KEYS)
 
 
-def show_rules(screen: Screen, report: RulesReport, *, everything: bool) -> None:
-    """Facts, rules and derived gates, apart."""
-    most = None if everything else LONG_LIST
-    rules = [f"[{rule.tier}] {rule.text}{_place(rule.where)}" for rule in report.rules]
-    _section(screen, "facts", report.facts, most)
-    _section(screen, "rules", rules, most)
-    _section(screen, "derived gates", report.derived, most)
-
-
 def show_entries(screen: Screen, entries: Sequence[EntryLine]) -> None:
     if not entries:
         screen.line(("", "nothing is remembered yet"))
@@ -67,16 +57,6 @@ def show_changes(screen: Screen, diff: str) -> None:
         screen.line(("", "nothing has changed since the session began"))
 
 
-def _section(screen: Screen, heading: str, items: Sequence[str], most: int | None) -> None:
-    screen.line(("bold", f"{heading} ({len(items)})"))
-    shown = items if most is None else items[:most]
-    for item in shown:
-        screen.message(" ", item, indent="    ")
-    if len(shown) < len(items):
-        left = plural(len(items) - len(shown), "more line")
-        screen.line(("dim", f"  {screen.glyphs.dots} {left}, /rules all shows them"))
-
-
 def _content(screen: Screen, content: str) -> None:
     bounded = content[:ENTRY_CHARACTERS]
     lines = bounded.strip().split("\n")[:ENTRY_LINES]
@@ -85,7 +65,3 @@ def _content(screen: Screen, content: str) -> None:
     left = len(content.strip()) - len("\n".join(lines))
     if left > 0:
         screen.line(("dim", f"  {screen.glyphs.dots} {plural(left, 'more character')}"))
-
-
-def _place(where: str) -> str:
-    return f"  ({where})" if where else ""

@@ -1,6 +1,6 @@
 """The shape of a tool: what the model is told, and code that prepares a call before it runs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -43,6 +43,15 @@ class Prepared:
     path: str = ""
 
 
+Withheld = Callable[[str, Sequence[str]], Mapping[str, str]]
+"""Asked with a tool's name and paths that it would show text of: those that rules do not let be
+read unasked, each with the reason."""
+
+
+def _nothing_withheld(tool: str, paths: Sequence[str]) -> Mapping[str, str]:
+    return {}
+
+
 @dataclass(frozen=True)
 class ToolContext:
     """What tools work with. `index` gives the code index as the files are now; `private` is a
@@ -56,6 +65,7 @@ class ToolContext:
     shell_timeout: float
     project: str
     remaining: Callable[[], float] = lambda: float("inf")
+    withheld: Withheld = _nothing_withheld
 
 
 @dataclass(frozen=True)
@@ -98,6 +108,14 @@ def string(description: str, **more: Any) -> dict[str, Any]:
 
 def integer(description: str) -> dict[str, Any]:
     return {"type": "integer", "description": description}
+
+
+def left_out(withheld: Mapping[str, str]) -> Iterable[str]:
+    """A line for what was withheld, so that nobody takes it for nothing."""
+    if withheld:
+        names = ", ".join(list(withheld)[:5]) + (" and more" if len(withheld) > 5 else "")
+        reasons = "; ".join(dict.fromkeys(withheld.values()))
+        yield f"({plural(len(withheld), 'file')} left out by a rule, {names}: {reasons})"
 
 
 def plural(count: int, noun: str) -> str:

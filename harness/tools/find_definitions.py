@@ -6,6 +6,7 @@ from harness.tools.base import (
     Result,
     Tool,
     ToolContext,
+    left_out,
     parameters,
     plural,
     string,
@@ -19,8 +20,13 @@ def _prepare(context: ToolContext, arguments: Arguments) -> Prepared:
 
     def run() -> Result:
         found = context.index().definitions(name)
+        withheld = context.withheld(
+            "find_definitions", list(dict.fromkeys(each.path for each in found))
+        )
+        found = [each for each in found if each.path not in withheld]
         if not found:
-            return Result(f"{name!r} is defined nowhere in the index; try search.", "none")
+            nowhere = f"{name!r} is defined nowhere in the index; try search."
+            return Result("\n".join([nowhere, *left_out(withheld)]), "none")
         lines = [
             f"{symbol.path}:{symbol.start_line}: {symbol.kind} {symbol.qualified}"
             + (f"  {symbol.signature}" if symbol.signature else "")
@@ -28,6 +34,7 @@ def _prepare(context: ToolContext, arguments: Arguments) -> Prepared:
         ]
         if len(found) > MOST:
             lines.append(f"... and {len(found) - MOST} more")
+        lines += left_out(withheld)
         return Result("\n".join(lines), plural(len(found), "definition"))
 
     return Prepared(run)

@@ -6,6 +6,7 @@ from harness.tools.base import (
     Result,
     Tool,
     ToolContext,
+    left_out,
     parameters,
     plural,
     string,
@@ -19,8 +20,13 @@ def _prepare(context: ToolContext, arguments: Arguments) -> Prepared:
 
     def run() -> Result:
         found = context.index().references(name)
+        withheld = context.withheld(
+            "find_references", list(dict.fromkeys(each.path for each in found))
+        )
+        found = [each for each in found if each.path not in withheld]
         if not found:
-            return Result(f"{name!r} is used nowhere in the index; try search.", "none")
+            nowhere = f"{name!r} is used nowhere in the index; try search."
+            return Result("\n".join([nowhere, *left_out(withheld)]), "none")
         lines = [
             f"{use.path}:{use.line}: {use.kind}"
             + (f" in {use.enclosing}" if use.enclosing else "")
@@ -29,6 +35,7 @@ def _prepare(context: ToolContext, arguments: Arguments) -> Prepared:
         ]
         if len(found) > MOST:
             lines.append(f"... and {len(found) - MOST} more")
+        lines += left_out(withheld)
         return Result("\n".join(lines), plural(len(found), "reference"))
 
     return Prepared(run)

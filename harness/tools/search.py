@@ -17,6 +17,7 @@ from harness.tools.base import (
     Result,
     Tool,
     ToolContext,
+    left_out,
     parameters,
     plural,
     string,
@@ -24,6 +25,7 @@ from harness.tools.base import (
 from harness.workspace.files import walk
 
 MOST = 100
+_MOST_KEPT = 10 * MOST
 SECONDS = 3.0
 _SHOWN_LINE = 300
 _SHOWN_BEFORE = 100
@@ -36,19 +38,35 @@ class _TookTooLong(Exception):
 
 @dataclass
 class _Found:
-    """What a search has come to: lines to show, and how many there are in how many files."""
+    """What a search has come to: how many lines match in each file, and the first of them."""
 
-    lines: list[str] = field(default_factory=list)
-    count: int = 0
-    files: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    lines: dict[str, list[str]] = field(default_factory=dict)
+    kept: int = 0
+
+    def add(self, path: str, lines: list[str]) -> None:
+        if lines:
+            self.counts[path] = len(lines)
+            # more than are shown, in case that some files must not be
+            self.lines[path] = lines[: min(MOST, _MOST_KEPT - self.kept)]
+            self.kept += len(self.lines[path])
+
+    def without(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            del self.counts[path], self.lines[path]
+
+    def shown(self) -> list[str]:
+        return [line for lines in self.lines.values() for line in lines][:MOST]
 
     def text(self) -> str:
-        more = self.count - len(self.lines)
+        shown = self.shown()
+        more = sum(self.counts.values()) - len(shown)
         rest = [f"... and {more} more; narrow the pattern or the path"] if more > 0 else []
-        return "\n".join([*self.lines, *rest])
+        return "\n".join([*shown, *rest])
 
     def note(self) -> str:
-        return f"{self.count} in {plural(self.files, 'file')}" if self.count else "no match"
+        count = sum(self.counts.values())
+        return f"{count} in {plural(len(self.counts), 'file')}" if count else "no match"
 
 
 def _prepare(context: ToolContext, arguments: Arguments) -> Prepared:
@@ -61,14 +79,19 @@ def _prepare(context: ToolContext, arguments: Arguments) -> Prepared:
 
     def run() -> Result:
         found = _Found()
+        late: list[str] = []
         try:
             with _time_limit() as check:
                 _search(context, pattern, located.path, found, check)
-            text = found.text() or f"No line matches {wanted!r} in {located.path!r}."
         except _TookTooLong:
-            stopped = f"(Stopped after {SECONDS:g} s; use a simpler pattern or name a folder.)"
-            text = "\n".join([*found.lines, stopped])
-        return Result("\n".join([*notes, text]), found.note())
+            late = [f"(Stopped after {SECONDS:g} s; use a simpler pattern or name a folder.)"]
+        # the one file that is named was asked about already
+        named = located.path in found.counts
+        withheld = {} if named else context.withheld("search", list(found.counts))
+        found.without(withheld)
+        none = "" if late else f"No line matches {wanted!r} in {located.path!r}."
+        texts = [*notes, found.text() or none, *left_out(withheld), *late]
+        return Result("\n".join(filter(None, texts)), found.note())
 
     return Prepared(run, path=located.path)
 
@@ -93,10 +116,7 @@ def _search(
 ) -> None:
     for path in _paths(context, where):
         check()
-        lines = list(_matches(context, pattern, path))
-        found.count += len(lines)
-        found.files += bool(lines)
-        found.lines += lines[: MOST - len(found.lines)]
+        found.add(path, list(_matches(context, pattern, path)))
 
 
 def _paths(context: ToolContext, where: str) -> Iterable[str]:

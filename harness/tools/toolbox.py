@@ -10,14 +10,15 @@ from harness.errors import ToolError, TurnEnd
 from harness.journal import Journal
 from harness.model.history import INTERRUPTED
 from harness.model.values import Call
-from harness.tools.approval import Approvals
+from harness.tools.approval import Answer, Approvals, Judge, Requested, Ruling, no_ruling
 from harness.tools.arguments import ALIASES, check
-from harness.tools.base import Prepared, Result, Tool, ToolContext
+from harness.tools.base import Arguments, Prepared, Result, Tool, ToolContext
 from harness.workspace.paths import locate
 
 MOST_CHARACTERS = 24_000
 """Of one result that are sent to the model."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_NOTHING = Prepared(lambda: Result(""))
 
 
 def all_tools() -> tuple[Tool, ...]:
@@ -55,8 +56,16 @@ def all_tools() -> tuple[Tool, ...]:
 class Toolbox:
     """Runs calls; whatever goes wrong becomes a sentence for the model."""
 
-    def __init__(self, context: ToolContext, approvals: Approvals, journal: Journal) -> None:
+    def __init__(
+        self,
+        context: ToolContext,
+        approvals: Approvals,
+        journal: Journal,
+        judge: Judge = no_ruling,
+    ) -> None:
+        """`judge` is asked about each prepared call before anybody else is."""
         self._context = replace(context, remaining=self._remaining)
+        self._judge = judge
         self._approvals = approvals
         self._journal = journal
         self._tools: Mapping[str, Tool] = {tool.name: tool for tool in all_tools()}
@@ -71,6 +80,11 @@ class Toolbox:
     def schemas(self) -> list[dict[str, Any]]:
         return [tool.schema() for tool in self._tools.values()]
 
+    @property
+    def access(self) -> Mapping[str, str]:
+        """What each tool does: read, write, execute or remember."""
+        return {name: tool.access for name, tool in self._tools.items()}
+
     def changes_files(self, name: str) -> bool:
         """Whether a call of this tool can change the workspace's files."""
         tool = self._tools.get(name)
@@ -78,9 +92,14 @@ class Toolbox:
 
     def path_of(self, call: Call) -> str:
         """The canonical path a call is about, or '' when it names none that can be used."""
-        tool = self._tools.get(call.name)
         try:
-            spelling = self._checked(tool, call)[1].get("path")
+            return self._path(self._checked(self._tools.get(call.name), call)[1])
+        except ToolError:
+            return ""
+
+    def _path(self, arguments: Arguments) -> str:
+        spelling = arguments.get("path")
+        try:
             return locate(str(self._context.root.path), spelling).path if spelling else ""
         except ToolError:
             return ""
@@ -124,8 +143,14 @@ class Toolbox:
         except ToolError as error:
             return _bounded(Result(f"Error: {error}", "malformed call", ok=False, malformed=True))
         try:
-            prepared = tool.prepare(self._context, arguments)
-            denial = self._denial(tool, prepared, call, summary)
+            path = self._path(arguments)
+            ruling = self._ruling(tool, call, arguments, path)
+            prepared = _NOTHING  # for a refusal: the call's errors could tell what is in a file
+            if ruling.decision != "deny":
+                prepared = tool.prepare(self._context, arguments)
+                if prepared.path not in ("", path):
+                    ruling = self._ruling(tool, call, arguments, prepared.path)
+            denial = self._denial(tool, prepared, call, summary, ruling)
             return denial or _bounded(prepared.run())
         except ToolError as error:
             return _bounded(Result(f"Error: {error}", "error", ok=False))
@@ -142,10 +167,16 @@ class Toolbox:
             raise ToolError(call.problem or "The arguments are not a JSON object.")
         return tool, check(tool, call.arguments)
 
-    def _denial(self, tool: Tool, prepared: Prepared, call: Call, summary: str) -> Result | None:
-        answer = self._approvals.decide(tool, prepared, summary)
+    def _ruling(self, tool: Tool, call: Call, arguments: Arguments, path: str) -> Ruling:
+        command = arguments["command"] if tool.access == "execute" else ""
+        return self._judge(Requested(call.id, tool.name, path, command))
+
+    def _denial(
+        self, tool: Tool, prepared: Prepared, call: Call, summary: str, ruling: Ruling
+    ) -> Result | None:
+        answer = self._approvals.decide(tool, prepared, summary, ruling)
         self._started = time.monotonic()  # the time to think is the user's
-        if tool.access != "read":
+        if tool.access != "read" or ruling.decision:
             self._journal.emit(
                 "approval",
                 id=call.id,
@@ -154,11 +185,14 @@ class Toolbox:
                 by=answer.by,
                 comment=answer.comment,
             )
-        if answer.allow:
-            return None
-        why = f" ({answer.comment})" if answer.comment else ""
-        text = f"Denied{why}: {tool.name} was not run. Do not repeat it; say what you would change."
-        return Result(text, "denied", ok=False, denied=True)
+        return None if answer.allow else _refusal(tool, answer)
+
+
+def _refusal(tool: Tool, answer: Answer) -> Result:
+    why = f" ({answer.comment})" if answer.comment else ""
+    text = f"Denied{why}: {tool.name} was not run. Do not repeat it; say what you would change."
+    note = answer.comment if answer.by == "rule" else "denied"
+    return _bounded(Result(text, note, ok=False, denied=True))
 
 
 def _summary(tool: Tool | None, call: Call) -> str:

@@ -101,3 +101,14 @@ def test_covering_files_that_are_not_named_are_added(
 def test_variables_before_the_command_are_kept_apart(tmp_path: Path) -> None:
     command = remembered("A=1 B='x y' python -m pytest", tmp_path)
     assert dict(command.variables) == {"A": "1", "B": "x y"}
+
+
+def test_of_very_many_files_the_first_are_shown(tmp_path: Path) -> None:
+    targets = tuple(f"test_{number}.py" for number in range(60))
+    for command in (
+        default_command(targets, OURS, tmp_path),
+        remembered_command("pytest", targets, OURS, tmp_path, ""),
+    ):
+        assert isinstance(command, PytestCommand)
+        assert command.shown.endswith("test_9.py ... (50 more)")
+        assert command.arguments == targets

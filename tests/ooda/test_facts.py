@@ -1,6 +1,11 @@
 """The facts of a session and the rules they meet."""
 
+import time
+
+import pytest
+
 from harness.journal import Event, Journal
+from harness.ooda.bounds import Bounds
 from harness.ooda.facts import Facts, change_facts, language
 from harness.workspace.changes import Changes
 from rules import Fact, Program, kernel
@@ -41,17 +46,187 @@ def test_sync_takes_back_what_no_longer_holds() -> None:
     assert facts.database.facts() == [COVERED]
 
 
+def with_rules(**texts: str) -> Program:
+    """The kernel and a text for each tier."""
+    parts = [Program.parse(text, f"{tier}.dl", tier) for tier, text in texts.items()]
+    return Program.union([kernel(), *parts])
+
+
+def notices(events: list[Event]) -> list[str]:
+    return [event.payload["text"] for event in events if event.kind == "notice"]
+
+
+def tiers(facts: Facts) -> set[str]:
+    return {rule.tier for rule in facts.program.rules}
+
+
+LINT = "lint: file_modified(_) -> verify_gate('lint')"
+FILES = [Fact("file", (f"{n}.py", "python")) for n in range(6)]
+
+
 def test_rules_that_conclude_too_much_leave_the_kernels_gates() -> None:
-    program = Program.union([kernel(), Program.parse(GREEDY, "team.dl", tier="workspace")])
-    facts, events = recorded(program)
+    facts, events = recorded(with_rules(workspace=GREEDY))
     facts.update([COVERED], [], "start")
-    files = [Fact("file", (f"{n}.py", "python")) for n in range(6)]
-    facts.update([*files, MODIFIED], [], "scan")
-    notices = [event.payload["text"] for event in events if event.kind == "notice"]
-    assert len(notices) == 1
-    assert "switched off" in notices[0]
+    facts.update([*FILES, MODIFIED], [], "scan")
+    (notice,) = notices(events)
+    assert "the workspace rules are switched off for this session" in notice
+    assert "workspace.dl:" in notice
+    assert "max_derived" in notice
+    assert list(facts.dropped) == ["workspace"]
     assert facts.database.holds("verify_gate", "run_tests")
-    assert {rule.tier for rule in facts.program.rules} == {"kernel"}
+    assert tiers(facts) == {"kernel"}
+
+
+def test_only_the_tier_that_went_too_far_is_dropped() -> None:
+    other = LINT.replace("lint", "types")
+    facts, events = recorded(with_rules(**{"global": LINT, "workspace": GREEDY, "learned": other}))
+    facts.update([*FILES, MODIFIED], [], "scan")
+    assert tiers(facts) == {"kernel", "global", "learned"}
+    assert facts.database.holds("verify_gate", "lint")
+    assert facts.database.holds("verify_gate", "types")
+    assert len(notices(events)) == 1
+
+
+DENY = """
+affected: file_modified(?f) -> affected(?f)
+deny: tool_requested(?id, ?t, _) + tool_writes(?t) -> permission(?id, 'deny', 'no')
+"""
+ABUSES = {
+    "a recursion that goes through a stronger rule": """
+        more: affected(?x) + file(?x, _) -> affected(0)
+        next: affected(?x) -> affected(?x + 1)
+    """,
+    "as many facts as there may be": """
+        seed(0). seed(1). seed(2). seed(3). seed(4). seed(5). seed(6). seed(7). seed(8). seed(9).
+        many: seed(?a) + seed(?b) + seed(?c) + seed(?d) -> many(?a, ?b, ?c, ?d)
+    """,
+    "work just below the bound": "\n".join(f"s({n})." for n in range(99))
+    + "\nbig: tool_requested(?i, _, _) + s(?x) + s(?y) + (?x + ?y) > 999 -> big(?i)",
+}
+
+
+@pytest.mark.parametrize("abuse", ABUSES)
+def test_weaker_rules_cannot_have_stronger_ones_dropped(abuse: str) -> None:
+    events: list[Event] = []
+    journal = Journal()
+    journal.sinks.append(events.append)
+    program = with_rules(**{"global": DENY, "workspace": ABUSES[abuse]})
+    facts = Facts(program, journal, Bounds(derived=10_000, work=9_950))
+    wanted = [MODIFIED, Fact("file", ("a.py", "python")), Fact("tool_writes", ("write_file",))]
+    facts.update(wanted, [], "start")
+    for number in range(3):
+        facts.update([Fact("tool_requested", (f"c{number}", "write_file", "x"))], [], "turn")
+        assert facts.database.holds("permission", f"c{number}", "deny", "no")
+    assert set(facts.dropped) <= {"workspace"}
+    assert "global" in tiers(facts)
+
+
+def test_what_was_concluded_on_the_way_is_journalled_when_a_tier_falls() -> None:
+    facts, events = recorded(with_rules(workspace=GREEDY))
+    facts.update([COVERED, *FILES], [], "start")
+    facts.update([MODIFIED], [], "tool:c1")
+    derived = [event.payload["fact"] for event in events if event.kind == "derived"]
+    assert "verify_gate('run_tests')" in derived
+
+
+def test_whether_rules_would_fall_can_be_asked_beforehand() -> None:
+    facts, events = recorded(with_rules(workspace=LINT))
+    facts.update(FILES, [], "start")
+    del events[:]
+    greedy = with_rules(workspace=GREEDY + LINT)
+    assert list(facts.would_drop(greedy)) == ["workspace"]
+    assert facts.would_drop(with_rules(workspace=LINT.replace("lint", "types"))) == {}
+    assert (events, facts.dropped) == ([], {})
+
+
+def test_several_tiers_may_have_to_go() -> None:
+    again = GREEDY.replace("pair", "two").replace("quad", "four").replace("oct", "eight")
+    again = again.replace("much", "more")
+    facts, events = recorded(with_rules(**{"global": GREEDY, "workspace": again, "learned": LINT}))
+    facts.update([*FILES, COVERED, MODIFIED], [], "scan")
+    assert tiers(facts) == {"kernel", "learned"}
+    assert len(notices(events)) == 2
+    assert facts.database.holds("verify_gate", "run_tests")
+
+
+@pytest.mark.parametrize(
+    ("rule", "limit"),
+    [
+        ("n(0).\nx: n(?x) + ?y = (?x + 1) -> n(?y)", "max_rounds"),
+        ("x: file(?a, _) + file(?b, _) + file(?c, _) + ?a = ?b + ?b < ?a -> p(?c)", ""),
+        ("x: file(?a, _) + file(?b, _) + file(?c, _) + contains(?a, ?b) + ?c < ?a -> p(?c)", ""),
+    ],
+)
+def test_a_hostile_rule_ends_within_seconds(rule: str, limit: str) -> None:
+    facts, events = recorded(with_rules(workspace=rule))
+    many = [Fact("file", (f"src/package/module_{n}.py", "python")) for n in range(5_000)]
+    started = time.monotonic()
+    facts.update([*many, COVERED, MODIFIED], [], "scan")
+    assert time.monotonic() - started < 15
+    assert facts.database.holds("verify_gate", "run_tests")
+    assert all(limit in notice for notice in notices(events))
+
+
+def test_rules_that_state_too_much_from_the_start_are_dropped() -> None:
+    facts, events = recorded(with_rules(workspace="n(0).\nx: n(?x) + ?y = (?x + 1) -> n(?y)"))
+    assert tiers(facts) == {"kernel"}
+    assert len(notices(events)) == 1
+    facts.update([COVERED, MODIFIED], [], "scan")
+    assert facts.database.holds("verify_gate", "run_tests")
+
+
+def test_many_files_make_room() -> None:
+    events: list[Event] = []
+    journal = Journal()
+    journal.sinks.append(events.append)
+    program = with_rules(workspace="x: file(?a, ?l) + file(?b, ?l) + ?b < ?a -> seen(?a, ?b)")
+    many = [Fact("file", (f"{n}.py", "python")) for n in range(100)]
+    for each, fits in [(400, True), (0, False)]:
+        bounds = Bounds(work=100, for_each=each)
+        del events[:]
+        facts = Facts(program, journal, bounds)
+        facts.update(many, [], "start")
+        assert (notices(events) == []) is fits
+        assert bool(facts.database.derived("seen")) is fits
+
+
+def test_other_rules_take_over_the_facts_and_say_what_is_new() -> None:
+    facts, events = recorded(kernel())
+    facts.update([COVERED, MODIFIED], [], "tool:c1")
+    del events[:]
+    facts.replace(with_rules(workspace=LINT))
+    assert [event.payload["fact"] for event in events] == ["verify_gate('lint')"]
+    assert "[asserted: tool:c1]" in facts.database.why("verify_gate('lint')").text()
+    facts.sync(set(), ["file_modified"], "turn")
+    assert facts.database.derived() == []
+
+
+def test_what_a_rule_file_states_stays_when_the_scan_does_not_see_it() -> None:
+    facts, _ = recorded(with_rules(workspace="test_covers('e2e.sh', 'a.py').\nhas_tests."))
+    facts.sync({COVERED, Fact("has_tests")}, ["test_covers", "has_tests"], "start")
+    facts.sync(set(), ["test_covers", "has_tests"], "scan")
+    assert [str(fact) for fact in facts.database.facts()] == [
+        "has_tests",
+        "test_covers('e2e.sh', 'a.py')",
+    ]
+
+
+def test_of_very_many_conclusions_the_first_are_journalled_and_the_rest_counted() -> None:
+    facts, events = recorded(with_rules(workspace="x: file(?a, _) -> seen(?a)"))
+    facts.update([Fact("file", (f"{n}.py", "python")) for n in range(300)], [], "start")
+    kinds = [event.kind for event in events]
+    assert kinds.count("derived") == 200
+    assert events[-1].payload == {
+        "predicate": "seen",
+        "count": 100,
+        "line": "  [rules] ... -> seen(...) 100 times more",
+    }
+
+
+def test_what_is_asserted_where_rules_conclude_too_has_no_derivation() -> None:
+    facts, events = recorded(with_rules(workspace="x: file_created(?a) -> file_modified(?a)"))
+    facts.update([MODIFIED], [], "start")
+    assert [event.kind for event in events] == ["facts"]
 
 
 def test_many_facts_are_counted_and_covers_are_listed() -> None:

@@ -36,6 +36,15 @@ def test_a_change_is_verified_only_when_every_due_gate_passed(
     assert settle(CHANGED, Decision(), verification(*statuses), 1, False)[0] == kind
 
 
+@pytest.mark.parametrize("status", ["passed", "needs_review", "could_not_run"])
+def test_a_change_is_not_verified_while_rules_are_lost(status: Status) -> None:
+    decision = Decision(lost=("the workspace rules are not in force: too much",))
+    kind, message = settle(CHANGED, decision, verification(status), 1, False)
+    assert kind == "unverified"
+    assert "the workspace rules are not in force: too much" in message
+    assert settle(NOTHING, decision, Verification(), 1, False)[0] == "answered"
+
+
 def test_without_a_change_it_is_answered_or_denied() -> None:
     assert settle(NOTHING, Decision(), Verification(), 1, False)[0] == "answered"
     assert settle(NOTHING, Decision(), Verification(), 1, True)[0] == "denied"

@@ -1,7 +1,6 @@
 """Facts in and out, batches, notifications and limits."""
 
 import enum
-import tracemalloc
 
 import pytest
 
@@ -88,17 +87,18 @@ def test_consequences_follow_at_once_and_through_recursion():
 def test_a_fact_asserted_and_derived_survives_losing_either_reason():
     db, changes = listening("rule: p(?x) -> q(?x)")
     db.assert_fact("q", 1)
+    assert changes.pop().added == (Fact("q", (1,)),)
     db.assert_fact("p", 1)
-    assert changes[-1].added == (Fact("q", (1,)),)
     db.retract_fact("p", 1)
     assert db.holds("q", 1)
-    assert changes[-1].removed == (Fact("q", (1,)),)
     db.assert_fact("p", 1)
     db.retract_fact("q", 1)
     assert db.holds("q", 1)
     assert db.why("q(1)").rule == "rule"
+    assert changes == []
     db.retract_fact("p", 1)
     assert not db.holds("q", 1)
+    assert changes.pop().removed == (Fact("q", (1,)),)
 
 
 def test_facts_that_support_each_other_do_not_hold_by_themselves():
@@ -180,7 +180,8 @@ def test_the_last_edit_of_a_fact_in_a_transaction_counts():
         assert db.assert_fact("p", 2)
         assert db.retract_fact("p", 2)
     assert changes == []
-    assert db.why("p(1)").origin == "team.dl:1"
+    assert db.why("p(1)").origin == "", "an origin of its own, and not the former one"
+    assert texts(db.facts("p")) == ["p(1)"]
 
 
 def test_an_exception_undoes_its_transaction_alone():
@@ -272,25 +273,6 @@ def test_an_asserted_fact_that_was_nearly_derived_stays_asserted():
     assert db.why("path(1, 2)").origin == "mine"
     assert db.assert_fact("edge", 0, 1)
     assert texts(db.derived()) == ["path(0, 1)", "path(0, 2)"]
-
-
-def test_the_limit_stops_a_cross_product_early():
-    """400 million facts would follow; memory for no more than the limit allows is taken."""
-    db = database("all: p(?x) + p(?y) -> r(?x, ?y)", max_derived=10_000)
-    tracemalloc.start()
-    try:
-        with pytest.raises(LimitError):
-            assert_all(db, "p", ((number,) for number in range(20_000)))
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < 50_000_000
-    assert db.facts() == db.derived() == []
-
-
-def test_a_program_beyond_the_limit_makes_no_database():
-    with pytest.raises(LimitError):
-        database("p(1). p(2).\np(?x) + p(?y) -> r(?x, ?y)", max_derived=3)
 
 
 def test_rules_that_ask_for_no_facts_hold_from_the_start():

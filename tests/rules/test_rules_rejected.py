@@ -1,6 +1,7 @@
 """Texts that must be refused, each with its place and reason."""
 
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -38,12 +39,18 @@ def test_every_code_has_a_file_of_its_own():
     }
     assert listed == {
         "arity-clash",
+        "bad-pattern",
+        "duplicate-declaration",
         "duplicate-name",
         "encoding",
-        "not-supported",
+        "include",
+        "negative-head",
+        "not-stratifiable",
         "odd-character",
         "reserved-name",
         "syntax",
+        "tier-violation",
+        "type-clash",
         "unsafe-fact",
         "unsafe-variable",
         "unterminated-string",
@@ -116,3 +123,9 @@ def test_a_text_full_of_faults_is_not_read_to_its_end():
 
 def test_deep_nesting_is_an_ordinary_fault():
     assert faults("p" + "(" * 5_000).diagnostics[0].column == 3
+
+
+def test_a_string_full_of_faults_is_not_read_to_its_end():
+    start = time.process_time()
+    assert len(faults("p('" + "\\q" * 2_000_000 + "').").diagnostics) == 100
+    assert time.process_time() - start < 3

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.errors import UserError
 from harness.journal import Journal
-from harness.reports import EntryLine, RuleLine, RulesReport
+from harness.reports import EntryLine, ProposalLine, RuleLine, RulesCheck, RulesReport
 from harness.terminal import repl
 from harness.terminal.console import open_console
 from harness.tools.approval import Answer, ApprovalRequest, Asker
@@ -42,6 +42,59 @@ def _nobody(request: ApprovalRequest) -> Answer:
     return Answer(False, by="mode")
 
 
+TDD = "tdd_gate: file_modified(?file) + test_covers(?t, ?file) -> verify_gate('run_tests')"
+API = "api: file_modified(?f) -> verify_gate('security')"
+REFUSED = """the rule:1:8: error[syntax]: a condition is missing
+    1 | bad: ->
+      |      ^"""
+
+
+@dataclass
+class StandInRules:
+    session: "StandIn"
+
+    def report(self) -> RulesReport:
+        return RulesReport(
+            self.session.facts,
+            (
+                RuleLine("kernel", TDD, "kernel.dl:7", "tdd_gate"),
+                RuleLine("default", "p(?x) -> q(?x)", "default.dl:3", "rule@default.dl:3", True),
+                RuleLine("workspace", API, "local.dl:1", "api"),
+            ),
+            ("verify_gate('run_tests')", "gate_target('run_tests', 'test_auth.py')"),
+            self.session.dropped,
+        )
+
+    def why(self, fact: str, *, as_json: bool = False) -> str:
+        if fact != "verify_gate('run_tests')":
+            raise UserError(f"{fact!r} is no fact")
+        return '{"fact": 1}' if as_json else PROOF
+
+    def check(self, path: str) -> RulesCheck:
+        refused = path != "good.dl"
+        return RulesCheck(() if refused else (API,), (REFUSED,) if refused else (), refused)
+
+    def add(self, text: str, *, everywhere: bool = False) -> RulesCheck:
+        if text == "bad: ->":
+            return RulesCheck((), (REFUSED,), True)
+        return RulesCheck((text,), (), False, "global.dl" if everywhere else "local.dl")
+
+    def switch(self, name: str, *, on: bool) -> str:
+        if name != "api":
+            raise UserError(f"there is no rule {name!r}")
+        return API
+
+    def propose(self) -> tuple[ProposalLine, ...]:
+        reason = "'b.py' changed in 3 of the 3 sessions that changed 'a.py'"
+        return (ProposalLine(1, (API, TDD), reason, ("s1", "s2", "s3")),)
+
+    def accept(self, number: int) -> tuple[tuple[str, ...], str]:
+        return (API,), "learned.dl"
+
+    def reject(self, number: int) -> tuple[str, ...]:
+        return (API,)
+
+
 @dataclass
 class StandIn:
     journal: Journal = field(default_factory=Journal)
@@ -51,6 +104,7 @@ class StandIn:
     requests: list[str] = field(default_factory=list)
     resets: int = 0
     facts: tuple[str, ...] = ("has_tests", "file_modified('auth.py')")
+    dropped: tuple[tuple[str, str], ...] = ()
 
     def run(self, request: str) -> Outcome:
         self.requests.append(request)
@@ -72,18 +126,9 @@ class StandIn:
         self.resets += 1
         self.facts = ("has_tests",)
 
-    def rules_report(self) -> RulesReport:
-        rule = "tdd_gate: file_modified(?file) + test_covers(?t, ?file) -> verify_gate('run_tests')"
-        return RulesReport(
-            self.facts,
-            (RuleLine("kernel", rule, "rules/kernel.dl:7"),),
-            ("verify_gate('run_tests')", "gate_target('run_tests', 'test_auth.py')"),
-        )
-
-    def why(self, atom: str) -> str:
-        if atom != "verify_gate('run_tests')":
-            raise UserError(f"{atom!r} is not derived; /rules shows what is")
-        return PROOF
+    @property
+    def rules(self) -> "StandInRules":
+        return StandInRules(self)
 
     def entries(self) -> tuple[EntryLine, ...]:
         text = "Passwords must be at least 8 chars and contain a digit"

@@ -31,6 +31,9 @@ def test_commands_complete_at_the_start_of_the_line(root: Path) -> None:
     assert texts("/he", root) == ["/help"]
     assert texts("/re", root, asked=False) == ["/reset"]
     assert texts("/rules w", root) == ["why "]
+    assert texts("/rules o", root) == ["off ", "on "]
+    assert texts("/rules p", root) == ["propose"]
+    assert texts("/rules check src/app/ma", root) == ["main.py"]
     assert texts("say /he", root) == []
 
 

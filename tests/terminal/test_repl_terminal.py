@@ -95,6 +95,18 @@ def test_tab_completes_commands_and_paths(talk: Conversation) -> None:
     talk.expect("You said 'look at authentication.py'.")
 
 
+def test_rules_are_proposed_and_added_at_the_prompt(talk: Conversation) -> None:
+    talk.type("/rules prop", "\t", "\r")
+    talk.expect("1. api: file_modified(?f)")
+    talk.prompt()
+    talk.type("/rules ad", "\t", "p(?x) -> q(?x)", ALT_ENTER, "q(?x) -> r(?x)", "\r")
+    talk.expect("in force, and kept in local.dl")
+    talk.prompt()
+    talk.type("/rules add bad: ->\r")
+    talk.expect("error[syntax]")
+    talk.expect("nothing was written")
+
+
 def test_alt_enter_and_a_backslash_make_new_lines(talk: Conversation) -> None:
     talk.type("one", ALT_ENTER, "two", "\r")
     talk.expect("You said 'one\\ntwo'.")

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 from toolrig import rigged
 
-from harness.tools.approval import Answer
+from harness.tools.approval import Answer, ApprovalRequest, Approvals, Ruling
+from harness.tools.base import Prepared, Result
+from harness.tools.remember import REMEMBER
 
 ONCE = Answer(True)
 SESSION = Answer(True, scope="session")
@@ -177,3 +179,46 @@ def test_a_call_that_cannot_work_never_asks(
         assert result.text.startswith("Error: ")
         assert rig.asked == []
         assert "approval" not in rig.kinds()
+
+
+class Ruled:
+    """What decides about one remembered entry, and what was asked."""
+
+    def __init__(self, mode: str, *answers: Answer) -> None:
+        self.asked: list[ApprovalRequest] = []
+        self._answers = list(answers)
+        self._approvals = Approvals(mode, self._ask)
+
+    def _ask(self, request: ApprovalRequest) -> Answer:
+        self.asked.append(request)
+        return self._answers.pop(0) if self._answers else NO
+
+    def __call__(self, content: str, tool_asks: str = "", reason: str = "it remembers") -> Answer:
+        prepared = Prepared(lambda: Result(""), preview=f"k: {content}", ask=tool_asks)
+        return self._approvals.decide(REMEMBER, prepared, "k", Ruling("ask", reason))
+
+
+def test_what_a_tool_has_asked_is_never_covered_by_an_allowance_for_a_rule() -> None:
+    decide = Ruled("ask", SESSION, SESSION, SESSION)
+    assert decide("plain").allow
+    assert decide("plain").by == "session"
+    assert decide("curl x | sh", "it holds a command").allow
+    assert decide("curl x | sh", "it holds a command").allow
+    assert len(decide.asked) == 3
+    assert decide.asked[-1].reason == "it holds a command; it remembers"
+
+
+def test_an_allowance_for_a_rule_is_for_what_was_shown_and_for_its_reason() -> None:
+    decide = Ruled("auto", SESSION)
+    assert decide("plain").allow
+    assert not decide("other").allow
+    assert not decide("plain", reason="another").allow
+    assert decide("plain").by == "session"
+
+
+def test_where_nobody_is_asked_the_rules_reason_is_told() -> None:
+    answer = Ruled("never")("plain")
+    assert not answer.allow
+    assert answer.comment == (
+        "--approval never allows reading only; a rule has this asked first: it remembers"
+    )

@@ -1,0 +1,161 @@
+"""What the user asks of the rules of a running session, and decides about them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from harness.config import Places
+from harness.errors import UserError
+from harness.journal import Journal
+from harness.ooda.facts import Facts
+from harness.reports import ProposalLine, RuleLine, RulesCheck, RulesReport
+from harness.rulebook.book import Checked, Rulebook
+from harness.rulebook.files import RuleFile
+from rules import DoesNotHold, Program, Rule, RuleError
+
+if TYPE_CHECKING:
+    from harness.rulebook.proposals import Proposal
+    from rules.answers.absence import Absence
+    from rules.answers.provenance import Proof
+
+
+class Governance:
+    """The rulebook of a workspace and the facts of a session, kept in step."""
+
+    def __init__(
+        self,
+        book: Rulebook,
+        facts: Facts,
+        journal: Journal,
+        where: Places,
+        current: Callable[[], None],
+        *,
+        session: str,
+        propose_after: int,
+    ) -> None:
+        """`current` brings the facts up to the workspace as it is; `propose_after` is the number
+        of sessions that have to speak for a proposal."""
+        self._book = book
+        self._facts = facts
+        self._journal = journal
+        self._where = where
+        self._current = current
+        self._session = session
+        self._least = propose_after
+        self._proposed: dict[int, Proposal] = {}
+
+    def report(self) -> RulesReport:
+        self._current()
+        database, loaded = self._facts.database, self._book.loaded
+        return RulesReport(
+            tuple(str(fact) for fact in database.facts()),
+            tuple(_line(file, rule, rule.name in loaded.off) for file, rule in loaded.rules),
+            tuple(str(fact) for fact in database.derived()),
+            tuple(self._facts.dropped.items()),
+        )
+
+    def why(self, fact: str, *, as_json: bool = False) -> str:
+        """The proof of a fact, or why it does not hold. Raises UserError for what is no fact."""
+        self._current()
+        try:
+            found = self._explained(fact)
+        except RuleError as error:
+            raise UserError(error.first_line) from error
+        if not as_json:
+            return found.text()
+        import json
+
+        return json.dumps(found.to_json(), indent=2, ensure_ascii=False)
+
+    def _explained(self, fact: str) -> Proof | Absence:
+        database = self._facts.database
+        try:
+            return database.why(fact)
+        except DoesNotHold:
+            return database.why_not(fact)
+
+    def check(self, path: str) -> RulesCheck:
+        """Check a file together with the rules there are; nothing is loaded. Raises UserError."""
+        named = os.path.expanduser(path)
+        return _report(self._book.check_file(self._where.workspace / named))
+
+    def add(self, text: str, *, everywhere: bool = False) -> RulesCheck:
+        """Write rules into the workspace's own file, or the user's; they are in force at once.
+
+        Rules that would have a tier dropped are refused. Raises UserError when the file cannot be
+        written.
+        """
+        tier = "global" if everywhere else "workspace"
+
+        def objects(program: Program) -> str:
+            dropped = self._facts.would_drop(program)
+            for name, reason in dropped.items():
+                if name == tier or name not in self._facts.dropped:
+                    return f"with it, the {name} rules would be switched off: {reason}"
+            return ""
+
+        self._current()
+        checked, path = self._book.add(text, everywhere=everywhere, objects=objects)
+        if checked.refused:
+            return _report(checked)
+        self._changed("add", checked.statements, str(path))
+        return _report(checked, str(path))
+
+    def switch(self, name: str, *, on: bool) -> str:
+        """Switch one rule on or off for this workspace; its text. Raises UserError."""
+        rule = self._book.switch(name, on=on)
+        self._changed("on" if on else "off", (str(rule),), f"{rule.source}:{rule.line}")
+        return str(rule)
+
+    def propose(self) -> tuple[ProposalLine, ...]:
+        """What earlier sessions suggest; the numbers are those that accept and reject take."""
+        found = self._book.proposals(self._least, self._session)
+        self._proposed = dict(enumerate(found, 1))
+        return tuple(
+            ProposalLine(number, each.rules, each.reason, each.sessions)
+            for number, each in self._proposed.items()
+        )
+
+    def accept(self, number: int) -> tuple[tuple[str, ...], str]:
+        """Take up a proposal as learned rules: its rules and their file. Raises UserError."""
+        proposal = self._numbered(number)
+        path = str(self._book.learn(proposal))
+        self._changed("accept", proposal.rules, path)
+        del self._proposed[number]
+        return proposal.rules, path
+
+    def reject(self, number: int) -> tuple[str, ...]:
+        """Do not propose this again: its rules. Raises UserError."""
+        proposal = self._numbered(number)
+        self._book.reject(proposal)
+        self._changed("reject", proposal.rules, "")
+        del self._proposed[number]
+        return proposal.rules
+
+    def _numbered(self, number: int) -> Proposal:
+        if not self._proposed:
+            self.propose()
+        if number not in self._proposed:
+            raise UserError(f"there is no proposal {number}: /rules propose lists them")
+        return self._proposed[number]
+
+    def _changed(self, action: str, texts: tuple[str, ...], where: str) -> None:
+        """Bring what was decided into force, and say so in the journal."""
+        self._journal.emit("rules_changed", action=action, rules=list(texts), where=where)
+        self._facts.replace(self._book.program)
+
+
+def _line(file: RuleFile, rule: Rule, off: bool) -> RuleLine:
+    if not file.shipped:
+        return RuleLine(rule.tier, str(rule), f"{rule.source}:{rule.line}", rule.name, off)
+    # there is one kernel and one default: they need no path
+    tier = "kernel" if rule.tier == "kernel" else "default"
+    return RuleLine(tier, str(rule), f"{file.path.name}:{rule.line}", rule.name, off)
+
+
+def _report(checked: Checked, where: str = "") -> RulesCheck:
+    complaints = [str(each) for each in checked.diagnostics]
+    complaints += [checked.objection] if checked.objection else []
+    return RulesCheck(checked.statements, tuple(complaints), checked.refused, where)

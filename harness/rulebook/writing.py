@@ -1,0 +1,68 @@
+"""Adding to a rule file: all of the new text or none of it, and nothing of the old one lost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from harness.errors import UserError
+from harness.rulebook.files import MOST_BYTES
+from knowledge import KnowledgeError, files
+from knowledge.files import FileProblem
+from knowledge.tier import GITIGNORE
+
+
+def append(
+    path: Path, text: str, check: Callable[[int], None], *, lock: Path, root: Path | None = None
+) -> None:
+    """Put `text` at the end of the file, on lines of its own.
+
+    `check` is given the number of lines that the text comes after, before it is written, and may
+    raise. `lock` keeps other programs waiting. `root` is the workspace that a link must not lead
+    out of; None is for the user's own files.
+
+    Raises UserError with a sentence; the file is then as it was.
+    """
+    try:
+        real = _confined(path, root)
+        _make_folder(real.parent, root)
+        lock.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with files.locked(lock):
+            before = (files.read(real) or b"").decode("utf-8")
+            after = _joined(before, text)
+            check(after.count("\n") - text.rstrip().count("\n") - 1)
+            if len(after.encode()) > MOST_BYTES:
+                raise UserError(f"{str(path)!r} would be longer than {MOST_BYTES} bytes")
+            files.replace(real, after.encode("utf-8"))
+    except OSError as error:
+        what = error.filename or str(path)
+        raise UserError(f"{what!r} cannot be written: {error.strerror}") from error
+    except (FileProblem, KnowledgeError) as error:
+        raise UserError(f"{str(path)!r} {error}") from error
+    except UnicodeError as error:
+        raise UserError(f"{str(path)!r} is not UTF-8; nothing was added to it") from error
+
+
+def _joined(before: str, text: str) -> str:
+    gap = "" if not before or before.endswith("\n") else "\n"
+    return f"{before}{gap}{text.rstrip()}\n"
+
+
+def _confined(path: Path, root: Path | None) -> Path:
+    real = Path(os.path.realpath(path))
+    if root is not None and not real.is_relative_to(os.path.realpath(root)):
+        raise UserError(f"{str(path)!r} leads outside the workspace, to {str(real)!r}")
+    return real
+
+
+def _make_folder(folder: Path, root: Path | None) -> None:
+    if root is None:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return
+    # not parents=True: a workspace that is gone must not be made again
+    for each in (folder.parent, folder):
+        each.mkdir(exist_ok=True)
+    with suppress(OSError):  # one that is there stays
+        files.create(folder.parent / ".gitignore", GITIGNORE)

@@ -1,0 +1,1 @@
+"""Questions to a database: queries, proofs, and why something does not hold."""

@@ -1,0 +1,1 @@
+"""From text to statements: lexer, cursor, conditions, parser, and files that include files."""

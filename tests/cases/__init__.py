@@ -1,0 +1,1 @@
+"""Folders of cases with known answers: `python -m tests.cases KIND PATH`."""
