@@ -76,19 +76,13 @@ class Database:
         fact = Fact(predicate, _checked(args))
         self._begin()
         self._check(fact, tier)
-        if self._is_asserted(fact):
-            return False
-        self._edit(fact, (origin, tier))
-        return True
+        return self._edit(fact, (origin, tier))
 
     def retract_fact(self, predicate: str, *args: Value) -> bool:
         """Take back an assertion; False if there is none. Rules may still conclude the fact."""
         fact = Fact(predicate, _checked(args))
         self._begin()
-        if not self._is_asserted(fact):
-            return False
-        self._edit(fact, None)
-        return True
+        return self._edit(fact, None)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -241,24 +235,25 @@ class Database:
             if row not in relation.asserted or concludes(name, row):
                 yield row
 
-    def _is_asserted(self, fact: Fact) -> bool:
-        """As it will be when the open batch is through."""
-        if fact in self._pending:
-            return self._pending[fact] is not None
-        relation = self._store.relations.get(fact.predicate)
-        return fact.args in relation.asserted if relation else False
-
-    def _edit(self, fact: Fact, origin: tuple[str, str] | None) -> None:
-        """Note an edit that changes what is asserted; undo an earlier one of the same batch."""
-        relation = self._store.relations.get(fact.predicate)
-        asserted = relation.asserted.get(fact.args) if relation else None
-        if asserted == origin:
-            del self._pending[fact]
+    def _edit(self, fact: Fact, origin: tuple[str, str] | None) -> bool:
+        """Note an edit, or undo an earlier one of the same batch; False if it changes nothing."""
+        predicate, args = fact
+        relation = self._store.relations.get(predicate)
+        held = relation.asserted.get(args) if relation else None
+        pending = self._pending
+        coming = pending.get(fact, held)
+        if (coming is None) == (origin is None):
+            return False
+        if held == origin:
+            del pending[fact]
         else:
-            self._pending[fact] = origin
-        self._commit()
+            pending[fact] = origin
+        if not self._open_transactions:
+            self._commit()
+        return True
 
     def _commit(self) -> None:
+        """Apply the batch, once no transaction is open."""
         if self._open_transactions:
             return
         batch, self._pending = self._pending, {}
@@ -297,16 +292,18 @@ class Database:
             raise RuntimeError("a snapshot is of a state between transactions")
 
     def _check(self, fact: Fact, tier: str) -> None:
-        known = self._arities.get(fact.predicate)
-        if known is None and (not is_name(fact.predicate) or fact.predicate in BUILTINS):
-            raise ValueError(f"{fact.predicate!r} cannot be the name of a predicate")
-        if known is not None and known != len(fact.args):
-            count = f"takes {known} arguments, not {len(fact.args)}"
-            raise ValueError(f"{fact.predicate!r} {count}: {fact}")
-        self._check_tier(fact, tier)
+        predicate, args = fact
+        known = self._arities.get(predicate)
+        if known is None and (not is_name(predicate) or predicate in BUILTINS):
+            raise ValueError(f"{predicate!r} cannot be the name of a predicate")
+        if known is not None and known != len(args):
+            count = f"takes {known} arguments, not {len(args)}"
+            raise ValueError(f"{predicate!r} {count}: {fact}")
+        if tier != "kernel" or predicate in self._types:
+            self._check_tier(fact, tier)
         if known is None:  # its first fact says how many arguments a predicate has
-            self._arities[fact.predicate] = len(fact.args)
-            self._learned.append(fact.predicate)
+            self._arities[predicate] = len(args)
+            self._learned.append(predicate)
 
     def _check_tier(self, fact: Fact, tier: str) -> None:
         if tier not in TIERS:

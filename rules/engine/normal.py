@@ -4,7 +4,7 @@ Arguments of scans, heads and aggregate results are plain variables and constant
 stands in equations, and long bodies are cut in pieces.
 """
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set
 from typing import NamedTuple
 
 from rules.analysis import equations
@@ -228,11 +228,24 @@ def _loops(body: Sequence[Step]) -> int:
 
 
 def _split(body: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """The first scans with the conditions that need no others, and the rest."""
-    scans = [step for step in body if isinstance(step, Scan)][:MAX_SCANS]
-    taken = {id(step) for step in scans}
-    bound = {variable for step in scans for variable in variables(step)}
-    loops, before = len(scans), -1
+    """Scans that hang together, with the conditions that need no others, and the rest."""
+    taken: set[int] = set()
+    bound: set[Variable] = set()
+    loops = _close(body, taken, bound, 0)
+    scans = [step for step in body if isinstance(step, Scan)]
+    while scans and loops < MAX_SCANS:
+        best = min(scans, key=_openness(body, bound))
+        scans = [scan for scan in scans if scan is not best]
+        taken.add(id(best))
+        bound.update(variables(best))
+        loops = _close(body, taken, bound, loops + 1)
+    first = tuple(step for step in body if id(step) in taken)
+    return first, tuple(step for step in body if id(step) not in taken)
+
+
+def _close(body: Sequence[Step], taken: set[int], bound: set[Variable], loops: int) -> int:
+    """Take what needs nothing but what is bound; the number of loops then."""
+    before = -1
     while before != len(taken):
         before = len(taken)
         for step in body:
@@ -244,8 +257,27 @@ def _split(body: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
             loops += isinstance(step, Fold)
             taken.add(id(step))
             bound |= gives
-    first = tuple(step for step in body if id(step) in taken)
-    return first, tuple(step for step in body if id(step) not in taken)
+    return loops
+
+
+def _openness(
+    body: Sequence[Step], bound: Set[Variable]
+) -> Callable[[Scan], tuple[bool, bool, int]]:
+    """How much a scan would multiply, without knowing sizes: smaller is better."""
+    worked_out = {
+        side
+        for step in body
+        if isinstance(step, Equation)
+        for side, other in ((step.left, step.right), (step.right, step.left))
+        if isinstance(side, Variable) and isinstance(other, Expression) and side not in bound
+    }
+
+    def measure(scan: Scan) -> tuple[bool, bool, int]:
+        known = sum(not isinstance(term, Variable) or term in bound for term in scan.args)
+        early = not worked_out.isdisjoint(variables(scan))
+        return early, known == 0 and bool(scan.args), len(scan.args) - known
+
+    return measure
 
 
 def solved(step: Equation, bound: Container[Variable]) -> tuple[Variable, Term] | None:

@@ -88,7 +88,11 @@ class Store:
         """
         self.settle()
         engine, left = self.engine, self.engine.limits.room[0]
-        origins = {fact: engine.relation(fact[0]).asserted.get(fact[1]) for fact in batch}
+        origins: Batch = {}
+        for fact in batch:
+            predicate, row = fact
+            relation = engine.relations.get(predicate)
+            origins[fact] = relation.asserted.get(row) if relation else None
         engine.limits.restart()
         try:
             try:

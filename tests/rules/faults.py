@@ -5,121 +5,96 @@ settling doubted rows in another order, for a row that loses its support is doub
 passing over what `_refuted` knows about removed rows.
 """
 
+from tests.rules.faults_of_state import OF_STATE
 from tests.rules.mutants import Mutant
-
-DELETION = "engine/deletion.py"
-INSERTION = "engine/insertion.py"
-MAINTENANCE = "engine/maintenance.py"
-CODE = "engine/codegen.py"
-FOLD = "engine/fold_code.py"
-BODY = "engine/body_code.py"
-FOLDS = "engine/folds.py"
-RELATION = "engine/relation.py"
-STORE = "engine/store.py"
-NORMAL = "engine/normal.py"
 
 OF_DELETION = (
     Mutant(
         "no revival",
-        MAINTENANCE,
         "delta = deletion.revive(engine, component, dead)",
         "delta: Delta = {}",
         "rows that have another derivation do not come back",
     ),
     Mutant(
         "no ghosts",
-        DELETION,
         "if gone and _meet(leads):",
         "if False:",
         "what lost two premises at once is not doubted",
     ),
     Mutant(
         "doubts pass over the next rank",
-        CODE,
         'low = "" if self._known_early else " or held <= above"',
         'low = "" if self._known_early else " or held <= above + 1"',
         "a row of the rank after that of a lost premise is not doubted",
     ),
     Mutant(
         "doubts pass over their own rank and early heads",
-        CODE,
         'self.skip("held <= above")',
         'self.skip("held <= above + 1")',
         "the same for conclusions without variables",
     ),
     Mutant(
         "support of any rank",
-        CODE,
         'return "limit" if scan.predicate in self.context.component else ""',
         'return ""',
         "rows support each other in a circle",
     ),
     Mutant(
         "support of the same rank",
-        BODY,
         'self.skip(f"{rows}[{row}] >= {limit}")',
         'self.skip(f"{rows}[{row}] > {limit}")',
         "two rows of one round support each other",
     ),
     Mutant(
         "support of the same rank, whole rows",
-        BODY,
         "{self.name('c', DEAD)}) >= {limit}",
         "{self.name('c', DEAD)}) > {limit}",
         "the same where all values of a premise are known",
     ),
     Mutant(
         "the first wave is the last",
-        DELETION,
         "            _doubt(engine, leads, doubts)\n    for name",
         "    for name",
         "what rested on a removed row stays",
     ),
     Mutant(
         "anew without assertions",
-        MAINTENANCE,
-        "relation.replace(dict.fromkeys(relation.asserted, 0))",
-        "relation.replace({})",
+        "relation.replace(dict.fromkeys(relation.asserted, 0))\n        engine.limits",
+        "relation.replace({})\n        engine.limits",
         "asserted rows are lost when a component is derived anew",
     ),
     Mutant(
         "anew and unannounced",
-        MAINTENANCE,
         "if row not in ranks or row in new]",
         "if row not in ranks]",
         "what was asserted in the same update is not told",
     ),
     Mutant(
         "revived rows of rank 0",
-        DELETION,
         "dict.fromkeys(alive, engine.tick())",
         "dict.fromkeys(alive, 0)",
         "ranks do not show what came before what",
     ),
     Mutant(
         "negation met from above is no loss",
-        DELETION,
         "leads += _refuted(engine, uses.of(rows), net.removed.get(name, ()))",
         "leads += ()",
         "what a new fact refutes stays",
     ),
     Mutant(
         "a refuted negation needs one fact alone",
-        DELETION,
         "== came[key(row)]]",
         "== 1]",
         "two new facts against one negation refute nothing",
     ),
     Mutant(
         "asserted rows can fall",
-        DELETION,
         "for row in group if row not in asserted]",
         "for row in group]",
         "an assertion does not count as a reason",
     ),
     Mutant(
         "retracted rows are not doubted",
-        MAINTENANCE,
         "doubts.setdefault(name, {}).update(dict.fromkeys(rows))",
         "doubts.setdefault(name, {})",
         "a retracted fact of a concluded predicate stays",
@@ -129,70 +104,60 @@ OF_DELETION = (
 OF_INSERTION = (
     Mutant(
         "a removed fact enables nothing",
-        INSERTION,
         "others += uses.of(rows)",
         "others += ()",
         "a negation that begins to hold concludes nothing",
     ),
     Mutant(
         "every lead covers all",
-        INSERTION,
         "if len(rows) == len(engine.relation(name).rows):",
         "if True:",
         "of several leads of one clause only one runs",
     ),
     Mutant(
         "own rows at once",
-        BODY,
         "if not limit and self.snapshot(scan):",
         "if not limit and False:",
         "a premise may have the rank of its conclusion",
     ),
     Mutant(
         "removals stay below",
-        STORE,
         "if name in net.added or name in net.removed:",
         "if name in net.added:",
         "components above hear of additions alone",
     ),
     Mutant(
         "a constant of several",
-        "engine/strata.py",
         "tables.setdefault(column, {}).setdefault(value, []).append(use)",
         "tables.setdefault(column, {}).setdefault(value, [use])",
         "of the uses that share a constant only one is found",
     ),
     Mutant(
         "the uses of another row",
-        "engine/strata.py",
         "key = tuple([row[at] if row[at] in table else None for at, table in tables.items()])",
         "key = tuple([row[at] in table for at, table in tables.items()])",
         "rows with different constants get the same uses",
     ),
     Mutant(
         "a piece forgets what comes late",
-        NORMAL,
         "needed = {variable for step in rest for variable in variables(step)}",
         "needed = {variable for step in rest[:2] for variable in variables(step)}",
         "a long body loses the values between its pieces",
     ),
     Mutant(
         "a piece counts once",
-        NORMAL,
         "_split([self._named(step) for step in body])",
         "_split(body)",
         "between braces of many conditions `_` does not multiply",
     ),
     Mutant(
         "subtraction the wrong way",
-        "analysis/equations.py",
         'side, value = right, Expression("-", left, value)',
         'side, value = right, Expression("-", value, left)',
         "`3 - X = Y` is solved as if it were `X - 3 = Y`",
     ),
     Mutant(
         "addition the wrong way",
-        "analysis/equations.py",
         'Expression("-" if operator == "+" else "+", value, right)',
         'Expression("+" if operator == "+" else "-", value, right)',
         "`X + 1 = Y` is solved as if it were `X - 1 = Y`",
@@ -202,174 +167,69 @@ OF_INSERTION = (
 OF_AGGREGATES = (
     Mutant(
         "one row touches its group",
-        FOLDS,
         "None) for row in rows)",
         "None) for row in list(rows)[:1])",
         "of several changed rows the first alone touches a group",
     ),
     Mutant(
         "groups of a broken body",
-        FOLDS,
         "groups = self._groups(place) if len(changed) == 1 else None",
         "groups = self._groups(place)",
         "two steps that changed at once do not find their groups",
     ),
     Mutant(
         "untouched by others",
-        FOLDS,
         "                return list(self.memo)",
         "                continue",
         "changes that do not name their group touch none",
     ),
     Mutant(
         "former values are forgotten",
-        FOLDS,
         "values = self.changed.get(key) or (self.memo.get(key),)",
         "values = (self.memo.get(key),)",
         "what followed from a former value and lost another premise is not doubted",
     ),
     Mutant(
         "a changed group stays changed",
-        FOLDS,
         "self._log.append((self.memo.update, {key: before}))",
         "pass",
         "a value is not undone",
     ),
     Mutant(
         "a new group stays",
-        FOLDS,
         "self._log.append((self.memo.pop, key))",
         "pass",
         "a group that was first asked for in an update that is undone has a value that is stale",
     ),
     Mutant(
         "any is one",
-        FOLD,
         "counts_existence = True",
         "counts_existence = False",
         "`_` does not multiply",
     ),
     Mutant(
         "every value counts",
-        FOLD,
         'self._distinct = fold.function == "count" and fold.term is not None',
         "self._distinct = False",
         "`count X` is not of different values",
     ),
     Mutant(
         "rows are counted whatever is in them",
-        FOLD,
         "return len(set(inner)) == len(inner)",
         "return True",
         "`count : { e(X, X) }` counts all of `e`",
     ),
     Mutant(
         "aggregates hear of additions alone",
-        MAINTENANCE,
-        "for changes in (net.added, net.removed):",
-        "for changes in (net.added,):",
+        "for changes in (net.added, net.removed):\n                if",
+        "for changes in (net.added,):\n                if",
         "a group that lost something keeps its value",
     ),
     Mutant(
         "inner aggregates stand still",
-        "engine/strata.py",
         "self.folds += [(inner, (number, INNER)) for inner in _nested(step)]",
         "pass",
         "an aggregate within another keeps its first value",
-    ),
-)
-
-OF_STATE = (
-    Mutant(
-        "derived rows are not indexed",
-        INSERTION,
-        "    relation.enter(rows)\n",
-        "",
-        "a join does not find what another rule concluded",
-    ),
-    Mutant(
-        "empty buckets, one by one",
-        RELATION,
-        "    if len(bucket) == 1:\n        del index[value]",
-        "    if len(bucket) == 1:\n        bucket.clear()",
-        "a key without rows looks as if it had some",
-    ),
-    Mutant(
-        "empty buckets, in bulk",
-        RELATION,
-        "if len(gone) == len(bucket):\n            del index[value]",
-        "if len(gone) == len(bucket):\n            bucket.clear()",
-        "a key without rows looks as if it had some",
-    ),
-    Mutant(
-        "long buckets take no more",
-        RELATION,
-        "bucket[row] = None  # type: ignore[call-overload]",
-        "pass",
-        "a row that joins a long bucket is not found",
-    ),
-    Mutant(
-        "long buckets lose nothing",
-        RELATION,
-        "bucket = index[value] = dict.fromkeys(bucket)",
-        "bucket = dict.fromkeys(bucket)",
-        "a row that was taken from a long bucket is still found",
-    ),
-    Mutant(
-        "back and yet told",
-        MAINTENANCE,
-        "if row not in gone] if gone else rows",
-        "]",
-        "a row that went and came in one update is announced",
-    ),
-    Mutant(
-        "gone and yet there",
-        MAINTENANCE,
-        ".rows\n        went = [row for row in ranks if row not in held]",
-        ".rows\n        went = list(ranks)",
-        "a row that came back is announced as gone",
-    ),
-    Mutant(
-        "derived rows are not undone",
-        INSERTION,
-        "engine.log.append((relation.remove, rows[:]))",
-        "pass",
-        "what an undone update derived stays",
-    ),
-    Mutant(
-        "notes that change afterwards",
-        INSERTION,
-        "engine.log.append((relation.remove, rows[:]))",
-        "engine.log.append((relation.remove, rows))",
-        "the list of what to undo grows with the delta",
-    ),
-    Mutant(
-        "origins are not undone",
-        MAINTENANCE,
-        "asserted[row] = origin",
-        "pass",
-        "an undone update leaves its origin",
-    ),
-    Mutant(
-        "marks are not undone",
-        DELETION,
-        "engine.log.append((held.update, marked))",
-        "pass",
-        "rows that were about to go keep the mark",
-    ),
-    Mutant(
-        "the first change is undone first",
-        STORE,
-        "for each in reversed(past):\n            _undo",
-        "for each in past:\n            _undo",
-        "a rollback over several updates undoes them in the wrong order",
-    ),
-    Mutant(
-        "snapshots without history",
-        STORE,
-        "first = min((snapshot.at for snapshot in self._snapshots), default=end)",
-        "first = end",
-        "older snapshots lose their way back",
     ),
 )
 

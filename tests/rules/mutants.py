@@ -23,26 +23,27 @@ TURNS = 6
 
 @dataclass(frozen=True)
 class Mutant:
-    """One fault: in `file` of rules/, `old` becomes `new`; `breaks` says what that spoils."""
+    """One fault: somewhere in the engine `old` becomes `new`; `breaks` says what that spoils."""
 
     name: str
-    file: str
     old: str
     new: str
     breaks: str
 
+    def places(self, root: Path = ROOT) -> list[Path]:
+        """The modules that hold the old text, once for each time."""
+        modules = [root / "rules" / "analysis" / "equations.py"]
+        modules += sorted((root / "rules" / "engine").glob("*.py"))
+        counts = [(path, path.read_text(encoding="utf-8").count(self.old)) for path in modules]
+        return [path for path, count in counts for _ in range(count)]
+
     def stale(self) -> str:
         """Why the mutant cannot be made, or nothing."""
-        path = ROOT / "rules" / self.file
-        if not path.is_file():
-            return f"{self.name}: rules/{self.file} is not there any more"
-        found = path.read_text(encoding="utf-8").count(self.old)
-        if found != 1:
-            return f"{self.name}: the old text is {found} times in rules/{self.file}, not once"
-        return ""
+        found = len(self.places())
+        return "" if found == 1 else f"{self.name}: the old text is {found} times in the engine"
 
     def plant(self, folder: Path) -> None:
-        path = folder / "rules" / self.file
+        (path,) = self.places(folder)
         text = path.read_text(encoding="utf-8")
         path.write_text(text.replace(self.old, self.new), encoding="utf-8")
 

@@ -140,3 +140,15 @@ def test_conditions_beyond_python_s_nesting_are_cut_also_in_braces():
     database.assert_fact("q", 1, 1)
     database.assert_fact("s", 1)
     assert database.derived() == [Fact("p", (1,)), Fact("r", (1, 1))]
+
+
+def test_a_long_body_is_cut_where_it_hangs_together():
+    calculated = ", ".join("p((Y % 7) % 5)" for _ in range(14))
+    text = f"r(Y) :- {calculated}, q(Y, _), s(Y)."
+    database = Database(Program.parse(text), max_work=20_000)
+    with database.transaction():
+        for i in range(30):
+            database.assert_fact("p", i)
+            database.assert_fact("q", i, i)
+            database.assert_fact("s", i)
+    assert len(database.derived()) == 30
