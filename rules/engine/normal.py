@@ -12,6 +12,8 @@ from rules.builtins import BUILTINS
 from rules.statements import Aggregate, Atom, Literal, Negation, Rule
 from rules.terms import Expression, Term, Variable, named_variables
 
+_NEAR = 80
+
 MAX_SCANS = 12
 """Joins nest one loop for each scan, and Python allows 20 nested blocks."""
 
@@ -228,17 +230,21 @@ def _loops(body: Sequence[Step]) -> int:
 
 
 def _split(body: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """Scans that hang together, with the conditions that need no others, and the rest."""
+    """Scans that hang together, with the conditions that need no others, and the rest.
+
+    They are looked for among the first steps, lest a very long body takes very long.
+    """
     taken: set[int] = set()
     bound: set[Variable] = set()
-    loops = _close(body, taken, bound, 0)
-    scans = [step for step in body if isinstance(step, Scan)]
+    near = body[:_NEAR]
+    loops = _close(near, taken, bound, 0)
+    scans = [step for step in near if isinstance(step, Scan)]
     while scans and loops < MAX_SCANS:
-        best = min(scans, key=_openness(body, bound))
+        best = min(scans, key=_openness(near, bound))
         scans = [scan for scan in scans if scan is not best]
         taken.add(id(best))
         bound.update(variables(best))
-        loops = _close(body, taken, bound, loops + 1)
+        loops = _close(near, taken, bound, loops + 1)
     first = tuple(step for step in body if id(step) in taken)
     return first, tuple(step for step in body if id(step) not in taken)
 

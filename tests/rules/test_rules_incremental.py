@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 
 from rules import Database, LimitError, Program, Rule
+from rules.engine.strata import Strata, hidden
 from rules.statements import Aggregate
 from tests.rules.naive import TooMuch, consequences, evaluate
 from tests.rules.programs import random_program
@@ -170,8 +171,9 @@ def check_limit(program, groups, limit):
         else:
             assert (database.facts(), database.derived()) == before
         assert holding(database) == evaluate(program, asserted)
-    for fact in sorted(asserted, key=str):
-        database.retract_fact(fact.predicate, *fact.args)
+    with database.transaction():  # one by one, what a negation held back might not fit
+        for fact in sorted(asserted, key=str):
+            database.retract_fact(fact.predicate, *fact.args)
     assert holding(database) == evaluate(program, [])
 
 
@@ -182,6 +184,7 @@ def test_a_batch_beyond_the_limit_leaves_no_trace(chance):
     note(sample.text)
     groups = [some(sample, 4) for _ in range(chance.randint(1, 6))]
     program = Program.parse(sample.text)
+    assume(not any(map(hidden, Strata(program.rules).home)))  # pieces of long rules count, too
     try:
         least = concluded(program, [])
         most = concluded(program, {fact for group in groups for fact in group})
