@@ -1,8 +1,9 @@
 """Faults to plant in the engine; see `tests.rules.mutants`.
 
 Not among them is what only costs time, since no answer shows it: doubting rows of any rank, or
-settling doubted rows in another order, for a row that loses its support is doubted once more; and
-passing over what `_refuted` knows about removed rows.
+settling doubted rows in another order, for a row that loses its support is doubted once more;
+passing over what `_refuted` knows about removed rows; and one rank for all rules that run
+together, since none of them sees rows of its own rank.
 """
 
 from tests.rules.faults_of_state import OF_STATE
@@ -121,6 +122,13 @@ OF_INSERTION = (
         "a premise may have the rank of its conclusion",
     ),
     Mutant(
+        "a bundle takes rows as they are",
+        "checks.append((column, term))",
+        "pass",
+        "rules that run together do not look at constants and repeated variables",
+        "test_rules_bundles.py",
+    ),
+    Mutant(
         "removals stay below",
         "if name in net.added or name in net.removed:",
         "if name in net.added:",
@@ -139,9 +147,9 @@ OF_INSERTION = (
         "rows with different constants get the same uses",
     ),
     Mutant(
-        "a piece forgets what comes late",
-        "needed = {variable for step in rest for variable in variables(step)}",
-        "needed = {variable for step in rest[:2] for variable in variables(step)}",
+        "a piece keeps two values",
+        "args = tuple(variable for variable in had if variable in needed)",
+        "args = tuple(variable for variable in had if variable in needed)[:2]",
         "a long body loses the values between its pieces",
     ),
     Mutant(
@@ -149,6 +157,7 @@ OF_INSERTION = (
         "_split([self._named(step) for step in body])",
         "_split(body)",
         "between braces of many conditions `_` does not multiply",
+        "test_rules_aggregates.py",
     ),
     Mutant(
         "subtraction the wrong way",

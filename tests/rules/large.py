@@ -9,8 +9,8 @@ from traceback import format_exc
 
 from rules import Database, Fact, Program
 from rules.engine.change import Change
+from tests.rules.checked import holding
 from tests.rules.naive import derivable
-from tests.rules.updates import holding
 
 CLOSURE = "p(X, Y) :- e(X, Y).\np(X, Z) :- p(X, Y), e(Y, Z)."
 LABELS = "\n".join(

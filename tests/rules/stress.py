@@ -46,13 +46,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.rules.stress", description=__doc__)
     parser.add_argument("--programs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1, help="of the first program")
-    parser.add_argument("--steps", type=int, default=12, help="updates of each program")
+    parser.add_argument("--steps", type=int, help="updates of each program")
     parser.add_argument("--first", action="store_true", help="stop at the first failure")
     parser.add_argument("--large", action="store_true", help="large graphs, and no definition")
     options = parser.parse_args()
     failed = 0
-    one = large.attempt if options.large else attempt
-    for fault in failures(options.programs, options.seed, options.steps, one):
+    one, steps = (large.attempt, 24) if options.large else (attempt, 12)
+    for fault in failures(options.programs, options.seed, options.steps or steps, one):
         failed += 1
         print(fault, flush=True)
         if options.first:

@@ -19,8 +19,11 @@ def played(capsys, *arguments):
     return code, capsys.readouterr().out.splitlines()
 
 
-@pytest.mark.parametrize("flags", [[], ONE_BY_ONE], ids=["at once", "one by one"])
-@pytest.mark.parametrize("folder", [OWN, SHARED], ids=["own", "shared"])
+@pytest.mark.parametrize(
+    ("folder", "flags"),
+    [(OWN, []), (OWN, ONE_BY_ONE), (SHARED, ONE_BY_ONE)],
+    ids=["own at once", "own one by one", "shared one by one"],
+)
 def test_every_case_has_its_known_answer(capsys, folder, flags):
     if not folder.is_dir():
         pytest.skip(f"{folder} is not there")

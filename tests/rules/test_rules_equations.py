@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from rules import Database, Fact, Program
 from rules.terms import MAX_INTEGER_BITS, quote
+from tests.rules.checked import holding
 from tests.rules.naive import evaluate
 from tests.rules.program_parts import well_typed
-from tests.rules.updates import holding
 
 MOST = (1 << MAX_INTEGER_BITS) - 1
 SMALL = [-3, -1, 0, 1, 2, 3, 5]

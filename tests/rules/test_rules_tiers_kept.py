@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from rules import Atom, Database, Fact, Program, RuleError, kernel
 from rules.terms import TIERS
+from tests.rules.checked import holding
 from tests.rules.naive import TooMuch, evaluate
 from tests.rules.program_parts import Sample, atom
 from tests.rules.programs import any_rule, random_program
-from tests.rules.updates import holding
 
 chances = st.randoms(use_true_random=False)
 LOWER = TIERS[1:]
@@ -90,7 +90,7 @@ def guards(chance: Random, sample: Sample) -> str:
     return "".join(lines)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(chances)
 def test_random_kernels_lose_nothing(chance):
     sample = random_program(chance)
@@ -136,7 +136,7 @@ def test_many_of_the_random_rules_are_accepted_and_many_are_refused():
         kept += len(whole.rules) - len(above.rules)
         lost += takes_away(chance, sample, texts)
     assert tried * 0.2 < kept < tried * 0.8
-    assert lost > 1, "without tiers something would be lost"
+    assert lost, "without tiers something would be lost"
 
 
 def takes_away(chance: Random, sample: Sample, texts: list[str]) -> bool:
@@ -203,7 +203,7 @@ def shipped_rule(chance: Random) -> str:
     return f"{literal('X')} :- {chance.choice(body)}{more}."
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(chances)
 def test_the_shipped_duties_stay_through_all_updates(chance):
     whole = accepted(chance, kernel(), [shipped_rule(chance) for _ in range(8)])
