@@ -28,6 +28,8 @@ def main(argv: Sequence[str]) -> int:
     at = _rules_at(argv)
     if at is not None:
         return _guarded_rules(argv[:at], argv[at + 1 :])
+    if "rules" in argv and (mistake := _mistaken_rules(argv)):
+        return _fail(mistake, 2)
     options = argv[: list(argv).index("--")] if "--" in argv else argv
     if "-h" in options or "--help" in options:
         from harness.usage import HELP
@@ -50,11 +52,28 @@ def _open_closed_streams() -> None:
 
 def _rules_at(argv: Sequence[str]) -> int | None:
     """Where `rules` stands as a sub-command: first, or behind options of ours alone."""
+    at = _first_word(argv)
+    found = list(argv[at : at + 1]) == ["rules"] and argv[at + 1 : at + 2]
+    return at if found and argv[at + 1] in _AFTER_RULES else None
+
+
+def _first_word(argv: Sequence[str]) -> int:
     at = 0
     while argv[at : at + 1] and argv[at].startswith("--") and argv[at] != "--":
         at += 1 if "=" in argv[at] or argv[at] in _WITHOUT_VALUE else 2
-    found = list(argv[at : at + 1]) == ["rules"] and argv[at + 1 : at + 2]
-    return at if found and argv[at + 1] in _AFTER_RULES else None
+    return at
+
+
+def _mistaken_rules(argv: Sequence[str]) -> str:
+    """What to say of words that begin with `rules` and are likely no request."""
+    at = _first_word(argv)
+    if list(argv[at : at + 1]) != ["rules"] or "--" in argv:
+        return ""
+    from harness.flags import meant_as_rules
+
+    mistake = meant_as_rules(argv[at + 1 :])
+    help_ = "see mini-coding-agent rules --help; a request goes in quotes"
+    return f"{mistake} ({help_})" if mistake else ""
 
 
 def _guarded_rules(options: Sequence[str], argv: Sequence[str]) -> int:

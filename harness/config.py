@@ -77,7 +77,8 @@ _WORKSPACE_MAY_SET = frozenset(
 _NOT_SETTINGS = frozenset({"MCA_API_KEY", "MCA_RUN_ID", "MCA_REPORT"})
 """The key has a place of its own; the others mark what this program runs, itself perhaps."""
 _LARGEST = 1_000_000_000
-_LARGEST_FILE = 1024 * 1024
+LARGEST_FILE = 1024 * 1024
+"""Bytes of a file of settings or of rules."""
 _LONGEST_SHOWN = 80
 _KINDS: Mapping[type, str] = {
     str: "a text",
@@ -173,16 +174,25 @@ def _from_file(path: Path) -> dict[str, Any]:
 
 
 def _content(path: Path) -> bytes:
-    """The bytes of the file, none when it is missing. A device or a pipe is not waited for."""
+    """The bytes of the file, none when it is missing."""
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST_FILE:
-            raise ConfigError(f"{str(path)!r} is not a file of at most {_LARGEST_FILE} bytes")
+        check_size(path)
         return path.read_bytes()
     except FileNotFoundError:
         return b""
     except OSError as error:
         raise ConfigError(f"cannot read {str(path)!r}: {error.strerror}") from error
+
+
+def check_size(path: Path) -> None:
+    """A device or a pipe must not be waited for, nor read without an end. Raises ConfigError for
+    what is no file of a sane size, and OSError."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        what = "a folder" if stat.S_ISDIR(status.st_mode) else "a pipe or a device"
+        raise ConfigError(f"{str(path)!r} is {what}: name a regular file")
+    if status.st_size > LARGEST_FILE:
+        raise ConfigError(f"{str(path)!r} has more than {LARGEST_FILE} bytes: make it shorter")
 
 
 def _from_workspace(path: Path) -> dict[str, Any]:

@@ -1,16 +1,19 @@
-"""The command line's flags."""
+"""The command line's flags, and what was likely meant by words that are none of its commands."""
 
 import argparse
+import os
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from harness.config import APPROVALS, BACKENDS
 
 PROGRAM = "mini-coding-agent"
+RULES_WORDS = ("check", "run", "why", "query")
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{PROGRAM}: {message} (see {PROGRAM} --help)\n")
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -45,3 +48,44 @@ def settings(arguments: argparse.Namespace) -> dict[str, Any]:
     for key in ("prompt", "cwd", "resume", "trace", "json"):
         given.pop(key, None)
     return given
+
+
+def rules_parser(word: str) -> argparse.ArgumentParser:
+    """The same for what comes after `rules check`, `rules run` and so on."""
+    made = _Parser(prog=f"{PROGRAM} rules", usage="", add_help=False, allow_abbrev=False)
+    add = made.add_argument
+    add("files", nargs="*")
+    add("--alone", action="store_true")
+    add("--json", action="store_true")
+    if word != "check":
+        for bound in ("derived", "rounds", "work"):
+            add(f"--max-{bound}", dest=bound, type=_bound)
+    if word == "run":
+        add("--predicate", action="append", default=[])
+    elif word == "why":
+        add("--fact")
+    elif word == "query":
+        add("--query", action="append", default=[])
+    return made
+
+
+def _bound(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and 0 < int(text[:20]) < 10**18):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    return int(text)
+
+
+def meant_as_rules(words: Sequence[str]) -> str:
+    """What is wrong with `words` after `rules`, if they are no request but a sub-command that was
+    mistyped: there are none, or they end in a file of rules."""
+    words = [word for word in words if not word.startswith("--")]
+    if not words:
+        return f"rules takes {', '.join(RULES_WORDS)}"
+    from difflib import get_close_matches
+
+    last = words[-1] if len(words) > 1 else ""
+    near = get_close_matches(words[0], RULES_WORDS, n=1)
+    if last.endswith(".dl") or (near and (last == "-" or os.path.isfile(last))):
+        instead = f": did you mean {near[0]!r}?" if near else ""
+        return f"rules takes {', '.join(RULES_WORDS)}, not {words[0]!r}{instead}"
+    return ""

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from harness.config import Places
 from harness.errors import UserError
-from harness.journal import Journal
+from harness.journal import Journal, on_a_line
 from harness.ooda.facts import Facts
 from harness.reports import ProposalLine, RuleLine, RulesCheck, RulesReport
+from harness.rulebook import faults
 from harness.rulebook.book import Checked, Rulebook
 from harness.rulebook.files import RuleFile
-from rules import DoesNotHold, Program, Rule, RuleError
+from rules import DoesNotHold, Fact, Program, Rule, RuleError
 
 if TYPE_CHECKING:
     from harness.rulebook.proposals import Proposal
-    from rules.answers.absence import Absence
     from rules.answers.provenance import Proof
 
 
@@ -29,7 +27,6 @@ class Governance:
         book: Rulebook,
         facts: Facts,
         journal: Journal,
-        where: Places,
         current: Callable[[], None],
         *,
         session: str,
@@ -40,7 +37,6 @@ class Governance:
         self._book = book
         self._facts = facts
         self._journal = journal
-        self._where = where
         self._current = current
         self._session = session
         self._least = propose_after
@@ -57,29 +53,42 @@ class Governance:
         )
 
     def why(self, fact: str, *, as_json: bool = False) -> str:
-        """The proof of a fact, or why it does not hold. Raises UserError for what is no fact."""
+        """The proof of a fact, or why it does not hold; then also which rules for it are switched
+        off, and which tiers are not in force. Raises UserError for what is no fact."""
         self._current()
-        try:
-            found = self._explained(fact)
-        except RuleError as error:
-            raise UserError(error.first_line) from error
-        if not as_json:
-            return found.text()
-        import json
-
-        return json.dumps(found.to_json(), indent=2, ensure_ascii=False)
-
-    def _explained(self, fact: str) -> Proof | Absence:
         database = self._facts.database
         try:
-            return database.why(fact)
+            return _written(database.why(fact), as_json)
         except DoesNotHold:
-            return database.why_not(fact)
+            absence = database.why_not(fact)
+        except RuleError as error:
+            raise UserError(faults.first_of(error)) from error
+        if as_json:
+            missing = {"off": self._off_for(absence.fact), "dropped": dict(self._facts.dropped)}
+            return _as_json({**absence.to_json(), **missing})
+        return "\n".join([absence.text(), *self._not_in_force(absence.fact)])
+
+    def _off_for(self, fact: Fact) -> list[str]:
+        """The rules that are switched off and could conclude it."""
+        from rules.answers.absence import can_conclude
+
+        loaded = self._book.loaded
+        off = [rule for _, rule in loaded.rules if rule.name in loaded.off]
+        return [
+            rule.name
+            for rule in off
+            if rule.head.predicate == fact.predicate and can_conclude(rule, fact)
+        ]
+
+    def _not_in_force(self, fact: Fact) -> Iterator[str]:
+        for name in map(on_a_line, self._off_for(fact)):
+            yield f"  {name} is switched off: /rules on {name}"
+        for tier, reason in self._facts.dropped.items():
+            yield f"  the {tier} rules are not in force: {reason}"
 
     def check(self, path: str) -> RulesCheck:
         """Check a file together with the rules there are; nothing is loaded. Raises UserError."""
-        named = os.path.expanduser(path)
-        return _report(self._book.check_file(self._where.workspace / named))
+        return _report(self._book.check_file(path))
 
     def add(self, text: str, *, everywhere: bool = False) -> RulesCheck:
         """Write rules into the workspace's own file, or the user's; they are in force at once.
@@ -92,8 +101,10 @@ class Governance:
         def objects(program: Program) -> str:
             dropped = self._facts.would_drop(program)
             for name, reason in dropped.items():
-                if name == tier or name not in self._facts.dropped:
+                if name not in self._facts.dropped:
                     return f"with it, the {name} rules would be switched off: {reason}"
+                if name == tier:
+                    return f"the {name} rules are not in force, nor would it be: {reason}"
             return ""
 
         self._current()
@@ -147,15 +158,26 @@ class Governance:
         self._facts.replace(self._book.program)
 
 
+def _written(proof: Proof, as_json: bool) -> str:
+    return _as_json(proof.to_json()) if as_json else proof.text()
+
+
+def _as_json(record: Mapping[str, object]) -> str:
+    import json
+
+    return json.dumps(record, indent=2, ensure_ascii=False)
+
+
 def _line(file: RuleFile, rule: Rule, off: bool) -> RuleLine:
-    if not file.shipped:
-        return RuleLine(rule.tier, str(rule), f"{rule.source}:{rule.line}", rule.name, off)
-    # there is one kernel and one default: they need no path
-    tier = "kernel" if rule.tier == "kernel" else "default"
-    return RuleLine(tier, str(rule), f"{file.path.name}:{rule.line}", rule.name, off)
+    tier, where = rule.tier, faults.without_folder(f"{rule.source}:{rule.line}")
+    if file.shipped and tier != "kernel":
+        tier = "default"
+    return RuleLine(tier, str(rule), where, rule.name, off, not rule.body)
 
 
 def _report(checked: Checked, where: str = "") -> RulesCheck:
-    complaints = [str(each) for each in checked.diagnostics]
+    complaints = [faults.without_folder(str(each)) for each in checked.diagnostics]
     complaints += [checked.objection] if checked.objection else []
-    return RulesCheck(checked.statements, tuple(complaints), checked.refused, where)
+    return RulesCheck(
+        checked.statements, tuple(complaints), checked.refused, where, checked.on_again
+    )

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class RuleLine:
     """One loaded rule, for people. `tier` is kernel, default, global, workspace or learned; `off`
-    marks one that is switched off."""
+    marks one that is switched off, `stated` a fact that a file states."""
 
     tier: str
     text: str
     where: str
     name: str = ""
     off: bool = False
+    stated: bool = False
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,14 @@ class RulesReport:
 @dataclass(frozen=True)
 class RulesCheck:
     """What became of a text that was checked as rules. `rules` is what was read; `complaints`
-    are errors and warnings with their excerpts; `where` is the file it was written to, or ''."""
+    are errors and warnings with their excerpts; `where` is the file it was written to, or '';
+    `on_again` names rules of it that had been switched off."""
 
     rules: tuple[str, ...]
     complaints: tuple[str, ...]
     refused: bool
     where: str = ""
+    on_again: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

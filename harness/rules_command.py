@@ -7,15 +7,17 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
+from harness.config import LARGEST_FILE, check_size
 from harness.errors import UsageError, UserError
-from harness.flags import PROGRAM
+from harness.flags import PROGRAM, rules_parser
 from harness.ooda.bounds import Bounds
-from harness.rulebook import files
+from harness.rulebook import faults, files
 from harness.rulebook.loading import each_source_once
 from harness.terminal.safe import clean, encodable
 from harness.tools.base import plural
+from harness.usage import RULES_HELP
 from rules import Database, Diagnostic, DoesNotHold, LimitError, Program, RuleError
 
 if TYPE_CHECKING:
@@ -24,66 +26,29 @@ if TYPE_CHECKING:
 
 DOES_NOT_HOLD = 1
 LIMIT_REACHED = 3
-HELP = """\
-usage: mini-coding-agent rules check FILE...
-       mini-coding-agent rules run FILE... [--predicate NAME]
-       mini-coding-agent rules why FACT FILE...
-       mini-coding-agent rules query FILE... [--query '?- ATOM, ...']
-
-Try out rule files without a model. FILE is a file of rules, and of facts to
-try them on; - is standard input. The shipped rules are in force beside them,
-and the files have the rights of a workspace's own: see docs/rules.md.
-
-  check                  every error and warning, with its place
-  run                    what the rules conclude, sorted
-  why FACT               its proof; or, if it does not hold, what is missing
-  query                  the answers to each query, those in the files too
-
-options:
-  -h, --help             show this help
-  --alone                without the shipped rules
-  --json                 for programs
-  --predicate NAME       run: only facts of this predicate (may be repeated)
-  --fact FACT            why: the fact, when all else are files
-  --query QUERY          query: a question (may be repeated)
-
-exit codes:
-  0 done, no errors      1 why: the fact does not hold
-  2 usage, or rules that cannot be used      3 the rules conclude without end
-"""
 
 
 def rules_command(argv: Sequence[str], out: TextIO) -> int:
     """Run one of them; the exit code. Raises UserError with one line."""
     if "-h" in argv or "--help" in argv:
-        out.write(HELP)
+        out.write(RULES_HELP)
         return 0
     word = argv[0]
-    given = _parser(word).parse_intermixed_args(argv[1:])
+    given = rules_parser(word).parse_intermixed_args(argv[1:])
     try:
         return _COMMANDS[word](given, out)
     except LimitError as error:
-        _complain(f"{PROGRAM}: {error}\n")
+        _complain(f"{PROGRAM}: {_with_option(error)}\n")
         return LIMIT_REACHED
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{PROGRAM} rules: {message} (see {PROGRAM} rules --help)\n")
-
-
-def _parser(word: str) -> argparse.ArgumentParser:
-    made = _Parser(prog=f"{PROGRAM} rules {word}", add_help=False, allow_abbrev=False)
-    made.add_argument("files", nargs="*")
-    made.add_argument("--alone", action="store_true")
-    made.add_argument("--json", action="store_true")
-    if word == "run":
-        made.add_argument("--predicate", action="append", default=[])
-    elif word == "why":
-        made.add_argument("--fact")
-    elif word == "query":
-        made.add_argument("--query", action="append", default=[])
-    return made
+def _with_option(error: LimitError) -> str:
+    """What was exceeded, and how to raise it here: not all can be."""
+    text = str(error)
+    if error.rule is None:
+        return text.removesuffix(", or raise the limit")
+    option = f"--{error.limit.replace('_', '-')}"
+    return f"{text} with {option} N" if text.endswith("raise the limit") else text
 
 
 def _check(given: argparse.Namespace, out: TextIO) -> int:
@@ -102,17 +67,19 @@ def _check(given: argparse.Namespace, out: TextIO) -> int:
         _write_json(out, [_as_record(each) for each in found])
     else:
         for each in found:
-            _write(out, f"{each}\n")
+            _write(out, f"{faults.without_folder(str(each))}\n")
     read.raise_problem()
     if not given.json:
         count = sum(len(program.statements) for program in programs)
+        # what is in a file with errors cannot be counted
+        counted = "" if errors else f"{plural(count, 'statement')}, "
         warned = plural(len(found) - errors, "warning")
-        _write(out, f"{plural(count, 'statement')}, {plural(errors, 'error')}, {warned}\n")
+        _write(out, f"{counted}{plural(errors, 'error')}, {warned}\n")
     return 2 if errors else 0
 
 
 def _run(given: argparse.Namespace, out: TextIO) -> int:
-    database = _database(given.files, given.alone)
+    database = _database(given.files, given)
     if database is None:
         return 2
     facts = database.derived()
@@ -134,13 +101,13 @@ def _why(given: argparse.Namespace, out: TextIO) -> int:
     if given.fact is None and not names:
         raise UsageError(f"which fact, in which files? See {PROGRAM} rules --help")
     fact = given.fact if given.fact is not None else names.pop(0)
-    database = _database(names, given.alone)
+    database = _database(names, given)
     if database is None:
         return 2
     try:
         code, found = _explained(database, fact)
     except RuleError as error:
-        raise UsageError(error.first_line) from error
+        raise UsageError(faults.first_of(error)) from error
     if given.json:
         _write_json(out, found.to_json())
     else:
@@ -156,18 +123,19 @@ def _explained(database: Database, fact: str) -> tuple[int, Proof | Absence]:
 
 
 def _query(given: argparse.Namespace, out: TextIO) -> int:
-    database = _database(given.files, given.alone)
+    database = _database(given.files, given)
     if database is None:
         return 2
-    queries = [*map(str, database.program.queries), *given.query]
+    queries = [*database.program.queries, *given.query]
     if not queries:
         raise UsageError("no query: give one with --query, or write '?- ATOM.' in a file")
     records: list[object] = []
-    for text in queries:
+    for query in queries:
+        text = str(query)
         try:
-            answers = database.solve(text)
+            answers = database.solve(query)
         except RuleError as error:
-            raise UsageError(error.first_line) from error
+            raise UsageError(faults.first_of(error)) from error
         if given.json:
             records.append({"query": text, **answers.to_json()})
             continue
@@ -182,20 +150,25 @@ _Command = Callable[[argparse.Namespace, TextIO], int]
 _COMMANDS: dict[str, _Command] = {"check": _check, "run": _run, "why": _why, "query": _query}
 
 
-def _database(names: Sequence[str], alone: bool) -> Database | None:
+def _database(names: Sequence[str], given: argparse.Namespace) -> Database | None:
     """The facts and conclusions of the files; None when they cannot be used, which is said."""
     read = _read(_named(names))
-    faults = read.faults
+    found = read.faults
     try:
-        if not faults and read.problem is None:
-            # the bounds of a session: what is tried out here shall do there
-            program = Program.union([*_shipped(alone), *read.programs])
-            return Bounds().open(program)
+        if not found and read.problem is None:
+            # usually the bounds of a session: what is tried out here shall do there
+            program = Program.union([*_shipped(given.alone), *read.programs])
+            return _bounds(given).open(program)
     except RuleError as error:
-        faults = [*faults, *error.diagnostics]
-    _complain("".join(f"{fault}\n" for fault in faults))
+        found = [*found, *error.diagnostics]
+    _complain("".join(f"{faults.without_folder(str(fault))}\n" for fault in found))
     read.raise_problem()
     return None
+
+
+def _bounds(given: argparse.Namespace) -> Bounds:
+    wanted = {name: getattr(given, name) for name in ("derived", "rounds", "work")}
+    return Bounds(**{name: bound for name, bound in wanted.items() if bound is not None})
 
 
 def _shipped(alone: bool) -> list[Program]:
@@ -205,6 +178,8 @@ def _shipped(alone: bool) -> list[Program]:
 def _named(names: Sequence[str]) -> Sequence[str]:
     if not names:
         raise UsageError(f"which files? See {PROGRAM} rules --help")
+    if "" in names:
+        raise UsageError("'' is no name of a file")
     if names.count("-") > 1:
         raise UsageError("standard input (-) can be read only once")
     return names
@@ -226,44 +201,40 @@ class _Read:
 
 def _read(names: Sequence[str]) -> _Read:
     programs: list[tuple[str, Program]] = []
-    faults: list[Diagnostic] = []
+    found: list[Diagnostic] = []
     problem: UserError | None = None
     for name in names:
         try:
             programs.append((name, _program(name)))
         except RuleError as error:
-            faults += error.diagnostics
+            found += error.diagnostics
         except UserError as error:
             problem = problem or error
-    return _Read([each for _, each in each_source_once(programs)], _each_once(faults), problem)
+    return _Read([each for _, each in each_source_once(programs)], _each_once(found), problem)
 
 
-def _each_once(faults: Sequence[Diagnostic]) -> list[Diagnostic]:
-    return list(dict.fromkeys(faults))
+def _each_once(found: Sequence[Diagnostic]) -> list[Diagnostic]:
+    return list(dict.fromkeys(found))
 
 
 def _program(name: str) -> Program:
     if name == "-":
-        return Program.parse(_standard_input(), source=_source(name), tier="workspace")
+        return Program.parse(_standard_input(), source="<stdin>", tier="workspace")
     try:
-        files.check_size(Path(name))
+        check_size(Path(name))
         return Program.load(name, tier="workspace")
     except OSError as error:
         raise UsageError(f"cannot read {name!r}: {error.strerror or error}") from error
 
 
 def _standard_input() -> str:
-    data = sys.stdin.buffer.read(files.MOST_BYTES + 1) if hasattr(sys.stdin, "buffer") else b""
-    if len(data) > files.MOST_BYTES:
-        raise UserError(f"standard input has more than {files.MOST_BYTES} bytes")
+    data = sys.stdin.buffer.read(LARGEST_FILE + 1) if hasattr(sys.stdin, "buffer") else b""
+    if len(data) > LARGEST_FILE:
+        raise UserError(f"standard input has more than {LARGEST_FILE} bytes")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise UserError(f"standard input is not UTF-8 (byte {error.start + 1})") from error
-
-
-def _source(name: str) -> str:
-    return "<stdin>" if name == "-" else name
 
 
 def _as_record(fault: Diagnostic) -> dict[str, Any]:

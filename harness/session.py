@@ -122,7 +122,6 @@ class Session:
             self._book,
             self._facts,
             self.journal,
-            self._where,
             lambda: self._decide.start(self._observe.now()),
             session=self.id,
             propose_after=self.options.propose_after,

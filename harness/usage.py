@@ -1,5 +1,5 @@
-"""What `--help` prints. It is laid out by hand, so that showing it needs no import at all; a test
-holds it against the parser."""
+"""What `--help` and `rules --help` print. It is laid out by hand, so that showing it needs no
+import at all; a test holds it against the parser."""
 
 HELP = """\
 usage: mini-coding-agent [options] [prompt ... | - | demo | doctor | rules ...]
@@ -44,4 +44,35 @@ exit codes:
   0 answered or verified    1 failed           2 usage or configuration
   3 limit reached           4 model or server  5 changed but unverified
   6 needs review            7 denied           130 interrupted
+"""
+
+RULES_HELP = """\
+usage: mini-coding-agent rules check FILE...
+       mini-coding-agent rules run FILE... [--predicate NAME]
+       mini-coding-agent rules why FACT FILE...
+       mini-coding-agent rules query FILE... [--query '?- ATOM, ...']
+
+Try out rule files without a model. FILE is a file of rules, and of facts to
+try them on; - is standard input. The shipped rules are in force beside them,
+and the files have the rights of a workspace's own: see docs/rules.md.
+
+  check                  every error and warning, with its place
+  run                    what the rules conclude, sorted
+  why FACT               its proof; or, if it does not hold, what is missing
+  query                  the answers to each query, those in the files too
+
+options:
+  -h, --help             show this help
+  --alone                without the shipped rules
+  --json                 for programs
+  --predicate NAME       run: only facts of this predicate (may be repeated)
+  --fact FACT            why: the fact, when all else are files
+  --query QUERY          query: a question (may be repeated)
+  --max-derived N        facts that rules conclude (default: 200000)
+  --max-rounds N         rounds of one recursion (default: 10000)
+  --max-work N           rows looked at (default: 2000000)
+
+exit codes:
+  0 done, no errors      1 why: the fact does not hold
+  2 usage, or rules that cannot be used      3 the rules conclude without end
 """

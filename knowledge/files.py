@@ -42,10 +42,18 @@ def read(path: Path) -> bytes | None:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Put `data` in the place of `path`, keeping its mode. Raises OSError and leaves the old file.
+    """Put `data` in the place of `path`, keeping its mode. Raises OSError, which names `path`, and
+    leaves the old file.
 
     The bytes are on disk before the name changes over to them.
     """
+    try:
+        _replace(path, data)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+
+
+def _replace(path: Path, data: bytes) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns()}.tmp")
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o666)
     try:

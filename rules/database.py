@@ -11,6 +11,7 @@ from rules.builtins import BUILTINS
 from rules.database_view import DatabaseView
 from rules.engine.state import Limits
 from rules.engine.store import Batch, Store
+from rules.engine.strata import hidden
 from rules.errors import visible
 from rules.program import Program, ground
 from rules.terms import MAX_INTEGER_BITS, TIERS, Fact, Row, Value, is_name, sorted_rows
@@ -140,8 +141,8 @@ class Database:
 
     def holds(self, predicate: str, *args: Value) -> bool:
         """Whether a fact is asserted or derived. Raises TypeError as `assert_fact` does."""
-        relation = self._store.relations.get(predicate)
-        return _checked(args) in relation.rows if relation else False
+        row, relation = _checked(args), self._store.relations.get(predicate)
+        return relation is not None and row in relation.rows
 
     def query(self, question: str) -> list[Row]:
         """The values of all facts that match an atom such as `test_covers(T, "auth.py")`.
@@ -225,7 +226,7 @@ class Database:
         return [
             Fact(name, row)
             for name, held in found
-            if name[:1] != " "
+            if not hidden(name)
             for row in sorted_rows(list(held))
         ]
 

@@ -144,7 +144,7 @@ class Program:
         arities = {each.predicate: each.arity for each in self.declarations}
         heads = [each.head for each in self.statements] + [each.atom for each in self.guards]
         bodies = [each.body for each in self.rules] + [each.body for each in self.queries]
-        conditions = (atom for body in bodies for atom, _ in atoms_of(body))
+        conditions = (atom for body in bodies for atom in atoms_of(body))
         for atom in (*heads, *conditions):
             if atom.predicate not in BUILTINS:
                 arities.setdefault(atom.predicate, len(atom.args))

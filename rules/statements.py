@@ -1,7 +1,7 @@
 """What rule files consist of: atoms, conditions, rules, queries and directives."""
 
 import os.path
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -134,18 +134,15 @@ class Aggregate:
 Literal = Atom | Negation | Aggregate
 
 
-def atoms_of(body: tuple[Literal, ...]) -> Iterator[tuple[Atom, str]]:
-    """Every atom, built-ins too, with `positive`, `negative` or `aggregate` for how it is used.
-
-    What stands within an aggregate counts as `aggregate`, negated or not.
-    """
+def atoms_of(body: Iterable[Literal]) -> Iterator[Atom]:
+    """Atoms and built-ins in the order in which they stand, also within negation and braces."""
     for literal in body:
         if isinstance(literal, Atom):
-            yield literal, "positive"
+            yield literal
         elif isinstance(literal, Negation):
-            yield literal.atom, "negative"
+            yield literal.atom
         else:
-            yield from ((atom, "aggregate") for atom, _ in atoms_of(literal.body))
+            yield from atoms_of(literal.body)
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,7 +10,7 @@ import pytest
 from harness.config import Options
 from harness.flags import parser
 from harness.usage import HELP
-from rules import Program
+from rules import Program, RuleError
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -29,11 +29,46 @@ def blocks(language: str) -> list[object]:
     return found
 
 
+def printed(text: str) -> str | None:
+    """What a page says that an example prints."""
+    (page,) = (each for page in PAGES if text in (each := page.read_text()))
+    said = re.match(r"```\s+This prints\s+```text\n(.*?)```", page.partition(text)[2], re.DOTALL)
+    return said and said[1]
+
+
 @pytest.mark.parametrize("text", blocks("python"))
-def test_python_examples_run(text: str, tmp_path: Path) -> None:
-    subprocess.run(
-        [sys.executable, "-c", text], check=True, cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}
+def test_python_examples_run_and_print_what_is_told(text: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", text],
+        check=True,
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        text=True,
     )
+    assert printed(text) in (None, done.stdout)
+
+
+def test_lower_tiers_may_what_the_table_says_they_may() -> None:
+    page = (ROOT / "docs" / "rules.md").read_text()
+    example = page[page.index("Suppose this is `kernel.dl`") :]
+    above = Program.parse(BLOCK.search(example)[2], "kernel.dl")
+    rows = re.findall(r"^\| `(.+?)` \| (.+) \|$", example.partition("So whatever")[0], re.MULTILINE)
+    assert len(rows) == 7
+    for rule, verdict in rows:
+        refusal = refused(above, rule)
+        assert bool(refusal) is verdict.startswith("refused")
+        paths = [text for text in re.findall("`(.+?)`", verdict) if "->" in text]
+        assert all(path in refusal for path in paths)
+
+
+def refused(above: Program, rule: str) -> str:
+    """Why a rule may not be beside others; "" if it may."""
+    try:
+        above.extend(Program.parse(rule, "team.dl", "workspace"))
+    except RuleError as error:
+        return str(error)
+    return ""
 
 
 @pytest.mark.parametrize("text", blocks("dl"))

@@ -9,7 +9,8 @@ import pytest
 
 from harness.cli import main
 from harness.errors import UserError
-from harness.rules_command import HELP, rules_command
+from harness.rules_command import rules_command
+from harness.usage import RULES_HELP
 from tests.conftest import Agent
 
 API = """\
@@ -57,7 +58,7 @@ def test_check_shows_every_fault_of_every_file(folder: Path) -> None:
     assert code == 2
     for place in ("a.dl:1:", "a.dl:2:", "b.dl:"):
         assert place in text
-    assert text.endswith("2 statements, 3 errors, 0 warnings\n")
+    assert text.endswith("\n3 errors, 0 warnings\n")
     assert "^" in text
 
 
@@ -66,7 +67,7 @@ def test_check_holds_the_files_against_the_shipped_rules(folder: Path) -> None:
     code, text = done("check", "a.dl")
     assert code == 2
     assert "tier-violation" in text
-    assert "kernel.dl" in text
+    assert " kernel.dl:" in text
     assert done("check", "--alone", "a.dl")[0] == 0
 
 
@@ -119,7 +120,33 @@ def test_an_unknown_predicate_to_print_is_an_error() -> None:
 def test_rules_without_end_are_stopped(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "a.dl").write_text("n(0).\ncount: n(?x) + ?x >= 0 + ?y = (?x + 1) -> n(?y)\n")
     assert done("run", "a.dl")[0] == 3
-    assert "count" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "count" in said
+    assert said.endswith(" or raise the limit with --max-rounds N\n")
+
+
+def test_the_bounds_can_be_raised_and_lowered(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "a.dl").write_text("n(0).\ncount: n(?x) + ?x < 11000 -> n(?x + 1)\n")
+    assert done("run", "a.dl")[0] == 3
+    assert len(done("run", "--max-rounds", "20000", "a.dl")[1].splitlines()) == 11_000
+    assert done("why", "path(1, 3)", "closure.dl", "--max-derived", "3")[0] == 0
+    assert done("why", "path(1, 3)", "closure.dl", "--max-derived", "2")[0] == 3
+    assert "raise the limit with --max-derived N" in capsys.readouterr().err
+    assert done("query", "closure.dl", "--max-work", "1", "--query", "?- path(X, Y).")[0] == 3
+    for wrong in ("0", "-1", "x", "9" * 30):
+        with pytest.raises(SystemExit) as raised:
+            done("run", "closure.dl", f"--max-work={wrong}")
+        assert raised.value.code == 2
+
+
+def test_a_query_that_goes_too_far_names_no_option(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "a.dl").write_text("".join(f"s({number}).\n" for number in range(400)))
+    assert done("query", "a.dl", "--query", "?- s(X), s(Y).")[0] == 3
+    assert capsys.readouterr().err.endswith(" answers: add conditions\n")
 
 
 def test_why_shows_the_proof() -> None:
@@ -146,6 +173,9 @@ def test_why_for_programs() -> None:
 
 def test_why_of_what_is_no_fact_is_one_line() -> None:
     assert "syntax" in refused("why", "path(1", "closure.dl")
+    assert refused("why", "path(1, X)", "closure.dl").endswith(
+        "'X' is no value: ask about one fact, with its values"
+    )
     assert "which fact" in refused("why")
     assert "which files" in refused("why", "path(1, 2)")
 
@@ -167,6 +197,14 @@ def test_query_answers_what_is_asked_and_what_the_files_ask() -> None:
 def test_query_for_programs() -> None:
     _, text = done("query", "--json", "closure.dl", "--query", "?- path(1, X).")
     assert json.loads(text) == [{"query": "?- path(1, X).", "variables": ["X"], "rows": [[2], [3]]}]
+
+
+def test_a_query_of_a_file_shows_no_variable_that_nobody_wrote(folder: Path) -> None:
+    (folder / "count.dl").write_text(
+        "edge(1, 2). edge(2, 3).\n?- edge(1, X), count : { edge(_, _) } > 1.\n"
+    )
+    _, text = done("query", "--alone", "count.dl")
+    assert text.splitlines()[1:] == ["  ?X", "  2"]
 
 
 def test_a_file_that_is_also_included_counts_once(folder: Path) -> None:
@@ -208,9 +246,18 @@ def test_options_may_stand_before_it(agent: Agent, workspace: Path) -> None:
 
 def test_files_that_cannot_be_used_are_one_line(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
-    for name in ("missing.dl", ".", "pipe"):
+    (folder / "long.dl").write_text("#" * 1024 * 1024 + "\n")
+    for name, said in (
+        ("missing.dl", "No such file"),
+        (".", "is a folder"),
+        ("pipe", "is a pipe or a device"),
+        ("long.dl", "has more than 1048576 bytes"),
+        ("", "'' is no name of a file"),
+    ):
         for word in ("check", "run", "query"):
-            assert name in refused(word, name)
+            message = refused(word, name)
+            assert repr(name) in message
+            assert said in message
     assert "which files" in refused("check")
     assert "only once" in refused("check", "-", "-")
 
@@ -233,7 +280,7 @@ def test_a_file_includes_another(folder: Path) -> None:
 
 def test_the_command_line(agent: Agent, folder: Path) -> None:
     run = agent.run_plain("rules", "--help", cwd=folder)
-    assert (run.code, run.out, run.err) == (0, HELP, "")
+    assert (run.code, run.out, run.err) == (0, RULES_HELP, "")
     run = agent.run_plain("rules", "run", "-", "--alone", stdin=CLOSURE, cwd=folder)
     assert (run.code, run.out, run.err) == (0, "path(1, 2)\npath(1, 3)\npath(2, 3)\n", "")
     run = agent.run_plain("rules", "check", "-", stdin="p(?x) -> q\nbad(", cwd=folder)
@@ -251,17 +298,43 @@ def test_a_request_may_begin_with_the_word(agent: Agent) -> None:
     run = agent.run("rules", "are", "made", "to", "be", "broken")
     assert run.code == 0
     assert "rules are made to be broken" in run.contents(0)
-    run = agent.run("rules")
-    assert run.code == 0
-    assert len(run.requests) == 1
+    for words in (
+        ["rules"], ["--", "rules"], ["rules check", "is what team.dl needs"],
+        ["rules", "in", "this file"], ["rules", "checked by hand"],
+    ):  # fmt: skip
+        run = agent.run("--max-steps", "3", *words)
+        assert (run.code, len(run.requests)) == ((2, 0) if words == ["rules"] else (0, 1)), words
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "rules takes check, run, why, query"),
+        (["--json"], "rules takes check, run, why, query"),
+        (["chek", "team.dl"], "not 'chek': did you mean 'check'?"),
+        (["wy", "verify_gate('x')", "team.dl"], "not 'wy': did you mean 'why'?"),
+        (["show", "team.dl"], "not 'show'"),
+        (["rn", "-"], "did you mean 'run'?"),
+        (["chekc", "team.txt"], "did you mean 'check'?"),
+    ],
+)
+def test_a_sub_command_that_was_mistyped_is_no_request(
+    folder: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "team.txt").write_text("p(1).\n")
+    assert main(["rules", *words]) == 2
+    message = capsys.readouterr().err
+    assert len(message.splitlines()) == 1
+    assert said in message
+    assert "rules --help" in message
 
 
 def test_other_help_stays_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     assert "rules check|run|why|query" in capsys.readouterr().out
     assert main(["rules", "-h"]) == 0
-    assert capsys.readouterr().out == HELP
-    assert all(len(line) <= 80 for line in HELP.splitlines())
+    assert capsys.readouterr().out == RULES_HELP
+    assert all(len(line) <= 80 for line in RULES_HELP.splitlines())
 
 
 def test_no_model_and_no_editor_is_loaded(agent: Agent, folder: Path) -> None:

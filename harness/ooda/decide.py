@@ -12,10 +12,10 @@ from harness.code.test_setup import changes_tests, is_test_setup
 from harness.errors import ToolError
 from harness.journal import on_a_line
 from harness.model.values import Call
-from harness.ooda.facts import OF_TOOLS, Facts, change_facts, tool_facts, workspace_facts
+from harness.ooda.facts import Facts, change_facts, tool_facts, workspace_facts
 from harness.ooda.nearest import nearest_first
 from harness.ooda.observe import Observe
-from harness.ooda.rulings import strictest
+from harness.ooda.rulings import OF_TOOLS, strictest
 from harness.ooda.turn import DueGate, Turn
 from harness.tools.approval import Requested, Ruling
 from harness.workspace.changes import Changes, Snapshot, Tracker, compare
@@ -68,6 +68,7 @@ class Decide:
         self._tracker = tracker
         self._root = root
         self._synced: Snapshot | None = None
+        self._looked: tuple[Snapshot, Changes] | None = None
 
     def start(self, now: Snapshot) -> None:
         """Facts about the workspace as it is."""
@@ -86,6 +87,7 @@ class Decide:
 
     def forget(self) -> None:
         """Drop what is known of the running turn's changes."""
+        self._looked = None
         self._facts.sync(set(), (*_OF_CHANGES, *_OF_TESTS, *_OF_TURN), "turn")
 
     def requested(self, call: Call, path: str) -> None:
@@ -98,7 +100,7 @@ class Decide:
         if requested.command:
             facts.append(Fact("command_requested", (requested.id, requested.command)))
         self._facts.update(facts, (), "turn")
-        return self._ruling(requested.id, requested.tool)
+        return self._rulings([requested.id], requested.tool)[requested.id]
 
     def withheld(self, tool: str, paths: Sequence[str]) -> dict[str, str]:
         """Of files whose text a reading tool would show without having been asked for each of
@@ -109,21 +111,23 @@ class Decide:
         ids = {f"{tool} {path}": path for path in paths}
         facts = [Fact("tool_requested", (name, tool, path)) for name, path in ids.items()]
         self._facts.update(facts, (), "turn")
-        rulings = {path: self._ruling(name, tool) for name, path in ids.items()}
+        rulings = self._rulings(ids, tool)
         self._facts.update((), facts, "turn")
-        kept = {path: each for path, each in rulings.items() if each.decision in ("deny", "ask")}
-        return {path: ruling.reason for path, ruling in kept.items()}
+        kept = {name: each for name, each in rulings.items() if each.decision in ("deny", "ask")}
+        return {ids[name]: ruling.reason for name, ruling in kept.items()}
 
-    def _ruling(self, request: str, tool: str) -> Ruling:
-        """What holds of one request. Where rules that might refuse it are lost, it is asked."""
-        said = {
-            (str(fact.args[1]), str(fact.args[2]))
-            for fact in self._holding("permission")
-            if fact.args[0] == request
-        }
+    def _rulings(self, requests: Iterable[str], tool: str) -> dict[str, Ruling]:
+        """What holds of each request. Where rules that might refuse it are lost, it is asked."""
+        said: dict[str, set[tuple[str, str]]] = {request: set() for request in requests}
+        for fact in self._holding("permission"):
+            request, decision, reason = map(str, fact.args)
+            if request in said:
+                said[request].add((decision, reason))
         if self._access[tool] in self._facts.lost:
-            said.add(("ask", f"{_not_in_force(self._facts.dropped)}: one of them may refuse it"))
-        return strictest(said)
+            lost = f"{_not_in_force(self._facts.dropped)}: one of them may refuse it"
+            for reasons in said.values():
+                reasons.add(("ask", lost))
+        return {request: strictest(reasons) for request, reasons in said.items()}
 
     def attempt(self, number: int) -> None:
         self._facts.sync({Fact("attempt", (number,))}, ("attempt",), "turn")
@@ -131,6 +135,8 @@ class Decide:
     def look(self, turn: Turn, origin: str) -> Changes:
         """Bring the facts up to what differs from the start of the turn."""
         now = self._observe.now()
+        if self._looked is not None and self._looked[0] == now:
+            return self._looked[1]
         changes = compare(self._observe.start_of(turn), now)
         lost = {path: set(self._index.covering(path)) for path in changes.deleted}
         self._refresh(now)
@@ -143,6 +149,7 @@ class Decide:
         modified = self._facts.known(_OF_CHANGES)
         added = sorted((new - known) | (wanted - modified))
         self._facts.update(added, sorted(modified - wanted), origin)
+        self._looked = (now, changes)
         return changes
 
     def __call__(self, turn: Turn) -> Decision:

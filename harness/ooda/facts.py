@@ -15,13 +15,6 @@ from rules.engine.change import Change
 LISTED = 200
 """More facts of one predicate than this are counted in the trace and not listed."""
 _TRACED_ALWAYS = frozenset({"test_covers", "has_tests", "is_test"})
-_ACCESS = {
-    "read": "tool_reads",
-    "write": "tool_writes",
-    "execute": "tool_runs",
-    "remember": "tool_remembers",
-}
-OF_TOOLS = tuple(_ACCESS.values())
 _LANGUAGES = {
     "py": "python",
     "pyi": "python",
@@ -63,6 +56,8 @@ class Facts:
         """Tiers whose rules are not in force, each with the reason."""
         self.lost: frozenset[str] = frozenset()
         """What the tools do that rules of those tiers may have had a say in."""
+        self._given = program
+        self._broken_off = False
         self._install(program)
 
     @property
@@ -72,8 +67,10 @@ class Facts:
 
     def replace(self, program: Program) -> None:
         """Other rules from now on, for the same facts; what they newly conclude is journalled."""
+        self._given, self._broken_off = program, True
         self.dropped, self.lost = {}, frozenset()
         self._reinstall(program)
+        self._broken_off = False
 
     def would_drop(self, program: Program) -> Mapping[str, str]:
         """The tiers of these rules that would fall for the facts as they are, with the reason."""
@@ -94,10 +91,13 @@ class Facts:
 
     def update(self, added: Iterable[Fact], removed: Iterable[Fact], origin: str) -> None:
         """Retract, then assert, in one transaction."""
+        if self._broken_off:
+            self.replace(self._given)  # Ctrl-C may have left the database behind what is asserted
         added = [fact for fact in added if not self._has(fact)]
         removed = [fact for fact in removed if self._has(fact)]
         if not added and not removed:
             return
+        self._broken_off = True
         self._make_room(len(added))
         lines = [*_lines("retract", removed), *_lines("assert", added)]
         texts = [str(fact) for fact in added], [str(fact) for fact in removed]
@@ -110,6 +110,7 @@ class Facts:
             self._change(added, removed, origin)
         except LimitError as error:
             self._reinstall(self._program, error)
+        self._broken_off = False
 
     def _make_room(self, new: int) -> None:
         """Let what is looked at grow with the workspace."""
@@ -209,7 +210,8 @@ def workspace_facts(index: CodeIndex, files: Iterable[str]) -> set[Fact]:
 
 def tool_facts(tools: Mapping[str, str]) -> set[Fact]:
     """What the tools do, by name: `tool_writes('write_file')`."""
-    return {Fact(_ACCESS[access], (name,)) for name, access in tools.items()}
+    said = {access: predicate for predicate, access in rulings.OF_TOOLS.items()}
+    return {Fact(said[access], (name,)) for name, access in tools.items()}
 
 
 def change_facts(changes: Changes) -> set[Fact]:

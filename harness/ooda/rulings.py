@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import MappingProxyType
 from typing import Final
 
 from harness.journal import on_a_line
 from harness.tools.approval import Ruling
 from rules import Program, Rule
-from rules.statements import Atom
+from rules.statements import Atom, atoms_of
 
-EVERY = frozenset({"read", "write", "execute", "remember"})
-"""What tools do; see `Tool.access`."""
+OF_TOOLS: Final = MappingProxyType(
+    {
+        "tool_reads": "read",
+        "tool_writes": "write",
+        "tool_runs": "execute",
+        "tool_remembers": "remember",
+    }
+)
+"""What is said of tools, and what those do of which it is said; see `Tool.access`."""
+EVERY = frozenset(OF_TOOLS.values())
 _STRICTEST_FIRST: Final = ("deny", "ask", "allow")
-_ONLY = {
-    "tool_reads": "read",
-    "tool_writes": "write",
-    "tool_runs": "execute",
-    "tool_remembers": "remember",
-}
 
 
 def ruled(program: Program) -> frozenset[str]:
@@ -54,16 +57,14 @@ def _leads_to_permission(rules: Iterable[Rule]) -> dict[str, frozenset[str]]:
 
 
 def _predicates(rule: Rule) -> set[str]:
-    from rules.statements import atoms_of
-
-    return {atom.predicate for atom, _ in atoms_of(rule.body)}
+    return {atom.predicate for atom in atoms_of(rule.body)}
 
 
 def _own(rule: Rule) -> frozenset[str]:
     """What the conditions on the call itself leave of all that tools do."""
     left = EVERY
     calls = {each.args[1] for each in _atoms(rule, "tool_requested") if each.args[0] in _head(rule)}
-    for name, access in _ONLY.items():
+    for name, access in OF_TOOLS.items():
         if any(each.args[0] in calls for each in _atoms(rule, name)):
             left &= {access}
     if any(each.args[0] in _head(rule) for each in _atoms(rule, "command_requested")):

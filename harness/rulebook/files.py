@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import stat
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import rules
-from harness.config import Places
-from harness.errors import ConfigError
+from harness.config import Places, check_size
 from rules import Program
-
-MOST_BYTES = 1024 * 1024
-"""Of a rule file."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +54,10 @@ def written(where: Places) -> Iterator[RuleFile]:
 
 def tier_of(path: Path, where: Places) -> str:
     """The tier that a file has by its place: the workspace's, unless it is the user's."""
-    real = path.resolve()
-    if real == learned_file(where).path.resolve():
+    real = _real(path)
+    if real == _real(learned_file(where).path):
         return "learned"
-    return "global" if real.is_relative_to((where.user / "rules").resolve()) else "workspace"
+    return "global" if real.is_relative_to(_real(where.user / "rules")) else "workspace"
 
 
 def read(file: RuleFile) -> Program:
@@ -74,11 +70,9 @@ def read(file: RuleFile) -> Program:
     return Program.load(file.path, tier=file.tier)
 
 
-def check_size(path: Path) -> None:
-    """A device or a pipe must not be waited for, nor read without an end."""
-    status = path.stat()
-    if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_BYTES:
-        raise ConfigError(f"the rules {str(path)!r} are not a file of at most {MOST_BYTES} bytes")
+def _real(path: Path) -> Path:
+    """As `Path.resolve`, which Python before 3.13 has raise RuntimeError for a circle of links."""
+    return Path(os.path.realpath(path))
 
 
 def _shipped_folder() -> Path:

@@ -10,10 +10,10 @@ from typing import TypeVar
 
 from harness.config import Places
 from harness.errors import ConfigError
-from harness.rulebook import files, switches
+from harness.rulebook import faults, files, switches
 from harness.rulebook.files import RuleFile
 from harness.rulebook.switches import Switches
-from rules import Diagnostic, Program, Rule, RuleError
+from rules import Program, Rule, RuleError
 from rules.statements import PLACE_NAME, Declaration, Guard, Query
 
 Part = tuple[RuleFile, Program]
@@ -57,17 +57,24 @@ def load(where: Places) -> Loaded:
     that cannot are left out instead, and said to be: they must not lock anybody out.
     """
     try:
-        read = ((file, files.read(file)) for file in (*files.shipped(), *files.written(where)))
+        read = ((file, _part(file)) for file in (*files.shipped(), *files.written(where)))
         parts = tuple(each_source_once(read))
         whole = Program.union([part for _, part in parts])
     except RuleError as error:
-        raise ConfigError(error.first_line) from error
+        raise ConfigError(faults.first_of(error)) from error
     except OSError as error:
         raise ConfigError(f"cannot read the rules: {error}") from error
     chosen, problem = switches.read(switches_file(where))
     notices = [problem] if problem else []
     whole, learned = _with_learned(where, whole, notices)
     return in_force(whole, (*parts, *learned), chosen, notices)
+
+
+def _part(file: RuleFile) -> Program:
+    try:
+        return files.read(file)
+    except RuleError as error:
+        raise ConfigError(faults.of_file(error, file.path)) from error
 
 
 def each_source_once(parts: Iterable[tuple[Of, Program]]) -> Iterator[tuple[Of, Program]]:
@@ -133,12 +140,8 @@ def in_force(
     program = whole.without(off) if off else whole
     # the shipped rules by themselves have none; looking for them takes a millisecond
     if not all(file.shipped for file, _ in parts):
-        notices += map(_told, program.warnings)
+        notices += map(faults.on_one_line, program.warnings)
     return Loaded(program, whole, listed, parts, chosen, off, tuple(notices))
-
-
-def _told(warning: Diagnostic) -> str:
-    return f"{warning.first_line} ({warning.help})" if warning.help else warning.first_line
 
 
 def _switched(name: str, text: str, lower: Mapping[str, Rule]) -> str:
@@ -167,7 +170,7 @@ def _with_learned(
     except FileNotFoundError:
         return whole, ()
     except RuleError as error:
-        why = error.first_line
+        why = faults.first_of(error)
     except (ConfigError, OSError) as error:
         why = str(error)
     notices.append(f"the learned rules are left out: {why}")

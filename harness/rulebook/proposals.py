@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import permutations
 
@@ -32,12 +33,20 @@ class Proposal:
     reason: str
     sessions: tuple[str, ...]
 
-    def named(self, taken: Callable[[str], bool]) -> Proposal:
+    @property
+    def names(self) -> frozenset[str]:
+        """What the rules are called."""
+        return frozenset(text.partition(":")[0] for text in self.rules)
+
+    def named(self, taken: AbstractSet[str]) -> Proposal:
         """With names that are not taken yet."""
-        name, number = self.title, 1
-        while any(taken(text.format(name=name).partition(":")[0]) for text in self.rules):
+        number, found = 1, self._called(self.title)
+        while not found.names.isdisjoint(taken):
             number += 1
-            name = f"{self.title}_{number}"
+            found = self._called(f"{self.title}_{number}")
+        return found
+
+    def _called(self, name: str) -> Proposal:
         return replace(self, rules=tuple(text.format(name=name) for text in self.rules))
 
 

@@ -14,8 +14,6 @@ from harness.errors import UserError
 from knowledge import KnowledgeError, files
 from knowledge.files import FileProblem
 
-_MOST_BYTES = 4 * 1024 * 1024
-
 
 @dataclass(frozen=True)
 class Switches:
@@ -28,8 +26,8 @@ class Switches:
     def with_off(self, name: str, text: str) -> Switches:
         return replace(self, off={**self.off, name: text})
 
-    def with_on(self, name: str) -> Switches:
-        return replace(self, off={key: text for key, text in self.off.items() if key != name})
+    def with_on(self, *names: str) -> Switches:
+        return replace(self, off={key: text for key, text in self.off.items() if key not in names})
 
     def with_rejected(self, text: str) -> Switches:
         return replace(self, rejected=self.rejected | {text})
@@ -42,8 +40,7 @@ def read(path: Path) -> tuple[Switches, str]:
     import json
 
     try:
-        data = files.read(path) or b"{}"
-        return _parsed(json.loads(data[: _MOST_BYTES + 1])), ""
+        return _parsed(json.loads(files.read(path) or b"{}")), ""
     except (FileProblem, ValueError, TypeError, LookupError, RecursionError) as error:
         what = f"{str(path)!r} cannot be used ({error}): no rule is switched off"
         return Switches(), what
@@ -63,7 +60,9 @@ def update(path: Path, change: Callable[[Switches], Switches], *, lock: Path) ->
             files.replace(path, _record(switches))
     except OSError as error:
         what = error.filename or str(path)
-        raise UserError(f"{what!r} cannot be written: {error.strerror}") from error
+        raise UserError(
+            f"{what!r} cannot be written: {error.strerror}; nothing was changed: make it writable"
+        ) from error
     except KnowledgeError as error:
         raise UserError(str(error)) from error
     return switches

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from harness.config import LARGEST_FILE
 from harness.errors import UserError
-from harness.rulebook.files import MOST_BYTES
 from knowledge import KnowledgeError, files
 from knowledge.files import FileProblem
 from knowledge.tier import GITIGNORE
+from rules import Program, RuleError
+
+
+def as_kept(text: str, statements: Iterable[str], tier: str) -> str:
+    """Rules as they were typed, comments and all; or, where that would change how later lines
+    read, just the `statements` in it."""
+    later = "later"
+    while later in text:
+        later += "_"
+    with suppress(RuleError, UnicodeError):
+        text.encode("utf-8")
+        whole = Program.parse(f"\n{text}\n{later}.", tier=tier)
+        if whole.tiers == (tier,):
+            return text.strip()
+    return "\n".join(statements)
 
 
 def append(
@@ -25,22 +40,29 @@ def append(
 
     Raises UserError with a sentence; the file is then as it was.
     """
+    real = _confined(path, root)
     try:
-        real = _confined(path, root)
         _make_folder(real.parent, root)
         lock.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with files.locked(lock):
+        with files.locked(_confined(lock, root)):
             before = (files.read(real) or b"").decode("utf-8")
             after = _joined(before, text)
+            if len(after.encode()) > LARGEST_FILE:
+                raise UserError(f"{str(path)!r} would be longer than {LARGEST_FILE} bytes")
             check(after.count("\n") - text.rstrip().count("\n") - 1)
-            if len(after.encode()) > MOST_BYTES:
-                raise UserError(f"{str(path)!r} would be longer than {MOST_BYTES} bytes")
             files.replace(real, after.encode("utf-8"))
     except OSError as error:
-        what = error.filename or str(path)
-        raise UserError(f"{what!r} cannot be written: {error.strerror}") from error
-    except (FileProblem, KnowledgeError) as error:
-        raise UserError(f"{str(path)!r} {error}") from error
+        named = error.filename or str(path)
+        what = "" if named in (str(path), str(real)) else f" ({named!r})"
+        instead = "" if root is None else ", or keep the rule for yourself: /rules add --global"
+        raise UserError(
+            f"{str(path)!r} cannot be written: {error.strerror}{what}; nothing was added: "
+            f"make it writable{instead}"
+        ) from error
+    except FileProblem as error:
+        raise UserError(f"{str(path)!r} {error}; nothing was added to it") from error
+    except KnowledgeError as error:
+        raise UserError(str(error)) from error
     except UnicodeError as error:
         raise UserError(f"{str(path)!r} is not UTF-8; nothing was added to it") from error
 

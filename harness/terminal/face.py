@@ -32,6 +32,8 @@ class RuleLine(Protocol):
     def where(self) -> str: ...
     @property
     def off(self) -> bool: ...
+    @property
+    def stated(self) -> bool: ...
 
 
 class RulesReport(Protocol):
@@ -48,7 +50,8 @@ class RulesReport(Protocol):
 
 
 class RulesCheck(Protocol):
-    """What was read as rules, what is wrong with it, and where it was written, or ''."""
+    """What was read as rules, what is wrong with it, where it was written, or '', and which rules
+    of it had been switched off until then."""
 
     @property
     def rules(self) -> tuple[str, ...]: ...
@@ -58,6 +61,8 @@ class RulesCheck(Protocol):
     def refused(self) -> bool: ...
     @property
     def where(self) -> str: ...
+    @property
+    def on_again(self) -> tuple[str, ...]: ...
 
 
 class ProposalLine(Protocol):

@@ -69,6 +69,8 @@ def _add(rules: Rules, screen: Screen, given: str) -> None:
     if checked.refused:
         raise UserError("the rule is refused; nothing was written")
     screen.line(("dim", f"in force, and kept in {checked.where}"))
+    for name in checked.on_again:
+        screen.line(("dim", f"{on_a_line(name)} had been switched off, and is on again"))
 
 
 def _check(rules: Rules, screen: Screen, given: str) -> None:
@@ -136,7 +138,7 @@ def _show(screen: Screen, report: RulesReport, *, everything: bool) -> None:
     """Facts, rules by tier, and what follows, apart."""
     most = None if everything else LONG_LIST
     _section(screen, f"facts ({len(report.facts)})", report.facts, most)
-    screen.line(("bold", f"rules ({len(report.rules)})"))
+    screen.line(("bold", f"rules ({_counted(report.rules)})"))
     dropped = dict(report.dropped)
     for tier in TIERS:
         own = [rule for rule in report.rules if rule.tier == tier]
@@ -144,8 +146,14 @@ def _show(screen: Screen, report: RulesReport, *, everything: bool) -> None:
         reason = dropped.get("global" if tier == "default" else tier, "")
         if own:
             note = f", dropped for this session: {reason}" if reason else ""
-            _section(screen, f"{tier} rules ({len(own)}){note}", list(map(_rule, own)), most)
+            _section(screen, f"{tier} rules ({_counted(own)}){note}", list(map(_rule, own)), most)
     _section(screen, f"derived gates ({len(report.derived)})", report.derived, most)
+
+
+def _counted(rules: Sequence[RuleLine]) -> str:
+    stated = sum(rule.stated for rule in rules)
+    also = f", and {plural(stated, 'stated fact')}" if stated else ""
+    return f"{len(rules) - stated}{also}"
 
 
 def _rule(rule: RuleLine) -> str:

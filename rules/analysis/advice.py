@@ -8,11 +8,10 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 
 from rules.analysis.places import argument_fault, fault, occurrences, place_of, predicate_fault
-from rules.analysis.signatures import every_atom
 from rules.analysis.spelling import Names
 from rules.builtins import BUILTINS
 from rules.errors import Diagnostic
-from rules.statements import Atom, Declaration, Guard, Literal, Query, Rule
+from rules.statements import Atom, Declaration, Guard, Literal, Query, Rule, atoms_of
 from rules.terms import is_name
 
 MOST_NAMES = 50
@@ -33,7 +32,7 @@ def unknown_predicates(
     names = Names([*known, *filter(is_name, BUILTINS)])
     near: dict[str, str] = {}
     bodies = (*(rule.body for rule in statements), *(query.body for query in queries))
-    conditions = [atom for body in bodies for atom in every_atom(body)]
+    conditions = [atom for body in bodies for atom in atoms_of(body)]
     for condition in (*conditions, *(guard.atom for guard in guards)):
         name = condition.predicate
         if name in known or name in BUILTINS:
@@ -56,7 +55,7 @@ def disguised_variables(statements: Iterable[Rule]) -> Iterator[Diagnostic]:
     for rule in statements:
         if not rule.body:
             continue
-        atoms = (rule.head, *every_atom(rule.body))
+        atoms = (rule.head, *atoms_of(rule.body))
         names = {variable.name for atom in atoms for variable in atom.variables}
         if not names:
             yield from _shared_word(atoms)

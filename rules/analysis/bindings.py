@@ -54,7 +54,8 @@ def group_names(aggregate: Aggregate, shared: Iterable[str]) -> frozenset[str]:
 def inner_shared_names(aggregate: Aggregate, shared: frozenset[str]) -> frozenset[str]:
     """What is shared with aggregates that stand within the braces of this one."""
     term = () if aggregate.term is None else names_in((aggregate.term,))
-    return shared | shared_names(aggregate.body, term)
+    own = shared_names(aggregate.body, term)
+    return shared | own if own else shared  # a union is as much work as all that is shared
 
 
 def bound_names(

@@ -25,8 +25,11 @@ class Parts(NamedTuple):
 
 
 def faults(parts: Parts) -> list[Diagnostic]:
-    """Everything for which the parts cannot be one program, not ordered by place."""
-    return list(_faults(parts))
+    """Everything for which the parts cannot be one program, not ordered by place.
+
+    An aggregate in a conclusion repeats the conditions of its rule, and what is wrong with them.
+    """
+    return list(dict.fromkeys(_faults(parts)))
 
 
 def warnings(parts: Parts) -> list[Diagnostic]:
@@ -39,7 +42,8 @@ def warnings(parts: Parts) -> list[Diagnostic]:
         advice.lone_variables(statements),
         advice.repeated_rules(statements),
     )
-    return [warning for kind in kinds for warning in islice(kind, MAX_DIAGNOSTICS)]
+    found = (warning for kind in kinds for warning in islice(kind, MAX_DIAGNOSTICS))
+    return list(dict.fromkeys(found))
 
 
 def _faults(parts: Parts) -> Iterator[Diagnostic]:

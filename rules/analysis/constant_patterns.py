@@ -3,16 +3,15 @@
 from collections.abc import Iterable, Iterator
 
 from rules.analysis.places import argument_span, fault
-from rules.analysis.signatures import every_atom
 from rules.errors import Diagnostic
-from rules.statements import Literal
+from rules.statements import Literal, atoms_of
 from rules.terms import quote
 
 _MATCHERS = ("glob", "matches")
 
 
 def bad_patterns(body: Iterable[Literal]) -> Iterator[Diagnostic]:
-    for atom in every_atom(body):
+    for atom in atoms_of(body):
         if atom.predicate in _MATCHERS and len(atom.args) == 2 and isinstance(atom.args[0], str):
             from rules.patterns import pattern_fault  # most rules have no pattern
 

@@ -10,20 +10,22 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
+from sys import maxsize
 from typing import NamedTuple
 
 from rules.analysis.closed_search import Step, conditions_of_closed
 from rules.analysis.dependencies import Dependency, dependencies, trail
-from rules.analysis.matching import Patterns
+from rules.analysis.matching import Patterns, TooManyComparisons
 from rules.analysis.places import place_of, predicate_fault
+from rules.analysis.signatures import RANK
 from rules.analysis.unification import covers
 from rules.errors import MAX_DIAGNOSTICS, Diagnostic
 from rules.statements import Atom, Guard, Rule
 from rules.terms import TIERS, Expression, Fact, Variable, term_text
 
-RANK = {tier: rank for rank, tier in enumerate(TIERS)}
-"""0 is the strongest tier."""
-
+_COMPARED = 100_000
+_FOR_EACH = 10
+"""Comparisons with the patterns of guards, and how many more for each statement."""
 
 State = tuple[str, bool]
 """A predicate, and whether the way to it went through a negation or an aggregate."""
@@ -41,12 +43,15 @@ class Refusal(NamedTuple):
 class Governance:
     """What the rules and guards of a program let each tier conclude, state and assert."""
 
-    def __init__(self, rules: Iterable[Rule], guards: Iterable[Guard]) -> None:
+    def __init__(self, rules: Iterable[Rule], guards: Iterable[Guard], most: int = maxsize) -> None:
+        """With more than `most` comparisons, `judge` raises TooManyComparisons."""
+        self._most = most
         self._rules = tuple(rule for rule in rules if rule.body)
         guards = tuple(guards)
         self._closing = [(guard.atom, guard) for guard in guards if guard.kind == "closed"]
-        self._closed = Patterns(self._closing)
-        self._opened = Patterns((guard.atom, guard) for guard in guards if guard.kind == "open")
+        self._closed = Patterns(self._closing, most)
+        opening = [(guard.atom, guard) for guard in guards if guard.kind == "open"]
+        self._opened = Patterns(opening, most)
 
     def refusal(self, atom: Atom | Fact, tier: str) -> str | None:
         """Why a tier may not conclude, state or assert this, with the other place; None if it may.
@@ -87,21 +92,23 @@ class Governance:
 
     @cached_property
     def _concluding_closed(self) -> list[Patterns[Step]]:
-        """For each tier the conditions of its closed conclusions."""
+        """For each tier but the lowest the conditions of its closed conclusions."""
         found: list[Patterns[Step]] = []
-        for above, tier in enumerate(TIERS):
+        for above, tier in enumerate(TIERS[:-1]):
             rules = [rule for rule in self._rules if RANK[rule.tier] <= above]
             starts = [rule for rule in rules if rule.tier == tier]
-            closed = Patterns(each for each in self._closing if RANK[each[1].tier] <= above)
+            closing = [each for each in self._closing if RANK[each[1].tier] <= above]
+            closed = Patterns(closing, self._most)
             found.append(conditions_of_closed(starts, rules, closed))
         return found
 
     @cached_property
     def _reaching(self) -> list[Search]:
-        """For each tier a search from its conclusions through rules of that tier or higher."""
+        """For each tier but the lowest a search from its conclusions, through rules of that tier
+        or higher."""
         edges = [(RANK[found.rule.tier], found) for found in dependencies(self._rules)]
         searches = []
-        for above in range(len(TIERS)):
+        for above in range(len(TIERS) - 1):
             starts = [rule.head.predicate for rule in self._rules if RANK[rule.tier] == above]
             below: dict[str, list[Dependency]] = {}
             for rank, dependency in edges if starts else ():
@@ -174,8 +181,20 @@ def tier_violations(statements: Sequence[Rule], guards: Iterable[Guard]) -> Iter
     lower = [statement for statement in statements if statement.tier != "kernel"]
     if not lower:
         return
-    governance = Governance(statements, guards)
-    judged = ((each.head, governance.judge(each.head, each.tier)) for each in lower)
-    refused = ((head, found) for head, found in judged if found)
-    for head, found in islice(refused, MAX_DIAGNOSTICS):
+    governance = Governance(statements, guards, _COMPARED + _FOR_EACH * len(statements))
+    for head, found in islice(_refused(governance, lower), MAX_DIAGNOSTICS):
         yield predicate_fault(head, "tier-violation", found.note, found.advice)
+
+
+def _refused(governance: Governance, lower: Iterable[Rule]) -> Iterator[tuple[Atom, Refusal]]:
+    """Up to the one with which there is no end: guards by the thousand may resemble each other."""
+    for rule in lower:
+        try:
+            found = governance.judge(rule.head, rule.tier)
+        except TooManyComparisons:
+            note = "cannot be judged: there are too many patterns of '.closed' and '.open'"
+            advice = "have fewer of them, or fewer that values do not tell apart"
+            yield rule.head, Refusal(note, advice)
+            return
+        if found:
+            yield rule.head, found

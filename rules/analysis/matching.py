@@ -1,6 +1,7 @@
 """Finding, among many patterns, those that an atom may match, without a look at each."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from sys import maxsize
 from typing import Generic, TypeVar
 
 from rules.analysis.unification import unify
@@ -14,15 +15,21 @@ Shape = tuple[str, int, Columns]
 Entry = tuple[Sequence[Term], T]
 
 
+class TooManyComparisons(Exception):
+    """More patterns had to be looked at than allowed."""
+
+
 class Patterns(Generic[T]):
     """Atoms with variables and values, and what each stands for.
 
-    Those with values in the same columns are found by these values.
+    Those with values in the same columns are found by these values. At most `most` of those that
+    values do not tell apart are looked at, in all; then TooManyComparisons is raised.
     """
 
-    def __init__(self, patterns: Iterable[tuple[Atom, T]]) -> None:
+    def __init__(self, patterns: Iterable[tuple[Atom, T]], most: int = maxsize) -> None:
         self._by_shape: dict[tuple[str, int], dict[Columns, list[Entry[T]]]] = {}
         self._indexes: dict[tuple[Shape, Columns], dict[tuple[Value, ...], list[Entry[T]]]] = {}
+        self._left = most
         for atom, item in patterns:
             shapes = self._by_shape.setdefault((atom.predicate, len(atom.args)), {})
             shapes.setdefault(_known(atom.args), []).append((atom.args, item))
@@ -31,11 +38,20 @@ class Patterns(Generic[T]):
         """The arguments of each pattern that unifies with these, and what it stands for."""
         known = _known(args)
         for columns, entries in self._by_shape.get((predicate, len(args)), {}).items():
+            self._spend()
             common = tuple(column for column in columns if column in known)
             if common:
                 index = self._index((predicate, len(args), columns), common, entries)
                 entries = index.get(_values(args, common), [])
-            yield from (entry for entry in entries if unify(entry[0], args))
+            for entry in entries:
+                self._spend()
+                if unify(entry[0], args):
+                    yield entry
+
+    def _spend(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise TooManyComparisons
 
     def _index(
         self, shape: Shape, common: Columns, entries: list[Entry[T]]

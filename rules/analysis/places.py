@@ -6,11 +6,9 @@ from rules.errors import Diagnostic, diagnose
 from rules.source import Span
 from rules.statements import Aggregate, Atom
 
-Severity = str
-
 
 def fault(
-    span: Span | None, code: str, message: str, advice: str = "", severity: Severity = "error"
+    span: Span | None, code: str, message: str, advice: str = "", severity: str = "error"
 ) -> Diagnostic:
     """A diagnostic on a stretch of text, or on none for what was not read from a text."""
     if span is None:
@@ -19,14 +17,14 @@ def fault(
 
 
 def predicate_fault(
-    atom: Atom, code: str, note: str, advice: str = "", severity: Severity = "error"
+    atom: Atom, code: str, note: str, advice: str = "", severity: str = "error"
 ) -> Diagnostic:
     """A diagnostic on the predicate of an atom; the message starts with its name."""
     return fault(predicate_span(atom), code, f"'{atom.predicate}' {note}", advice, severity)
 
 
 def argument_fault(
-    atom: Atom, at: int, code: str, note: str, advice: str = "", severity: Severity = "error"
+    atom: Atom, at: int, code: str, note: str, advice: str = "", severity: str = "error"
 ) -> Diagnostic:
     """A diagnostic on an argument (from 0) of an atom; the message starts with its text."""
     span = argument_span(atom, at)

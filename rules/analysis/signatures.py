@@ -6,32 +6,12 @@ from rules.analysis.places import fault, place_of, predicate_fault, predicate_sp
 from rules.builtins import BUILTINS
 from rules.errors import Diagnostic
 from rules.source import Span
-from rules.statements import (
-    PLACE_NAME,
-    Atom,
-    Declaration,
-    Guard,
-    Literal,
-    Negation,
-    Query,
-    Rule,
-)
+from rules.statements import PLACE_NAME, Atom, Declaration, Guard, Query, Rule, atoms_of
 from rules.terms import TIERS
 
 BUILTIN_ARITY = 2
 RANK = {tier: rank for rank, tier in enumerate(TIERS)}
 """0 is the strongest tier."""
-
-
-def every_atom(body: Iterable[Literal]) -> Iterator[Atom]:
-    """Atoms and built-ins in the order in which they stand, also within negation and braces."""
-    for literal in body:
-        if isinstance(literal, Atom):
-            yield literal
-        elif isinstance(literal, Negation):
-            yield literal.atom
-        else:
-            yield from every_atom(literal.body)
 
 
 def reserved_names(
@@ -67,7 +47,8 @@ def duplicate_names(statements: Sequence[Rule]) -> Iterator[Diagnostic]:
         earlier = first.setdefault(rule.label, rule)
         if earlier is not rule:
             message = f"the rule name {rule.label!r} is already used{place_of(earlier.span)}"
-            advice = "give one of them another name"
+            which = "one of them" if rule.tier == earlier.tier else "this one"
+            advice = f"give {which} another name"
             yield fault(_label_span(rule), "duplicate-name", message, advice)
 
 
@@ -122,7 +103,7 @@ def arity_clashes(
         for atom in _of_tier(tier, statements, guards):
             yield from uses.check(atom)
     for query in queries:
-        for atom in every_atom(query.body):
+        for atom in atoms_of(query.body):
             yield from uses.check(atom)
 
 
@@ -130,7 +111,7 @@ def _of_tier(tier: str, statements: Iterable[Rule], guards: Iterable[Guard]) -> 
     for rule in statements:
         if rule.tier == tier:
             yield rule.head
-            yield from every_atom(rule.body)
+            yield from atoms_of(rule.body)
     yield from (guard.atom for guard in guards if guard.tier == tier)
 
 

@@ -24,7 +24,7 @@ def generates(rules_of_component: Iterable[Rule]) -> bool:
     return any(
         _calculates(rule)
         for rule in rules
-        if any(atom.predicate in predicates for atom, _ in atoms_of(rule.body))
+        if any(atom.predicate in predicates for atom in atoms_of(rule.body))
     )
 
 
@@ -77,7 +77,7 @@ def _makes_values(aggregate: Aggregate) -> bool:
     if aggregate.function in {"count", "sum"} or isinstance(aggregate.term, Expression):
         return True
     return any(
-        isinstance(term, Expression) for atom, _ in atoms_of(aggregate.body) for term in atom.args
+        isinstance(term, Expression) for atom in atoms_of(aggregate.body) for term in atom.args
     ) or any(_makes_values(inner) for inner in aggregates_in(aggregate.body))
 
 

@@ -95,8 +95,10 @@ class _Known:
                 yield _clash(later._replace(span=need.span, reason=need.why), first)
 
     def _root(self, key: str) -> str:
-        while key in self._parent:
-            key = self._parent[key]
+        parent = self._parent
+        while (above := parent.get(key)) is not None:
+            parent[key] = parent.get(above, above)  # a long way gets shorter each time
+            key = above
         return key
 
 

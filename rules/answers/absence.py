@@ -69,11 +69,6 @@ class Absence:
         return f"{self.fact} does not hold, nor does any other fact of {name!r}"
 
 
-def why_not(fact: Fact, view: View, budget: int = BUDGET) -> Absence:
-    """See `explain_absence`, which is quicker when asked again."""
-    return explain_absence(fact, Derivations(view), budget)
-
-
 def explain_absence(fact: Fact, derivations: Derivations, budget: int = BUDGET) -> Absence:
     """For each rule whose conclusion can be the fact, how far it comes.
 
@@ -84,10 +79,14 @@ def explain_absence(fact: Fact, derivations: Derivations, budget: int = BUDGET) 
     if fact.args in view.rows(fact.predicate):
         raise ValueError(f"{fact} holds: ask why instead")
     rules = derivations.rules(fact.predicate)
-    fitting = [rule for rule in rules if can_conclude(rule, fact)]
-    others = [f"{rule.name}: {rule.head}" for rule in rules if rule not in fitting]
-    attempts = tuple(attempt(rule, fact, view, budget) for rule in fitting)
-    return _absence(fact, view, attempts, tuple(others))
+    attempts: list[Attempt] = []
+    others: list[str] = []
+    for rule in rules:
+        if can_conclude(rule, fact):
+            attempts.append(attempt(rule, fact, derivations, budget))
+        else:
+            others.append(f"{rule.name}: {rule.head}")
+    return _absence(fact, view, tuple(attempts), tuple(others))
 
 
 def not_held(fact: Fact, view: View) -> str:

@@ -6,6 +6,7 @@ from itertools import islice
 
 from rules.analysis.advice import nearest
 from rules.answers.body import Body
+from rules.answers.derivations import Derivations
 from rules.answers.frames import Budget, OutOfBudget
 from rules.answers.instance import put_in, put_into, worked_out
 from rules.answers.nearness import nearest_rows
@@ -77,13 +78,13 @@ class _Reached:
     ways: int
 
 
-def attempt(rule: Rule, fact: Fact, view: View, budget: int) -> Attempt:
+def attempt(rule: Rule, fact: Fact, derivations: Derivations, budget: int) -> Attempt:
     """How far a rule whose conclusion can be the fact comes."""
     given, results = _head(rule, fact)
     order = in_order((*rule.body, *results), set(given))
-    best, complete = _farthest(order, given, view, budget)
+    best, complete = _farthest(order, given, derivations.view, budget)
     failing = order[len(best.met)]
-    reason, near = _failure(failing, best.binding, view)
+    reason, near = _failure(failing, best.binding, derivations)
     return Attempt(
         rule.name,
         rule.tier,
@@ -167,9 +168,10 @@ def _met(
 
 
 def _failure(
-    literal: Literal, binding: dict[Variable, Value], view: View
+    literal: Literal, binding: dict[Variable, Value], derivations: Derivations
 ) -> tuple[str, tuple[Fact, ...]]:
     """What is wrong with a condition, and the facts that come near to it."""
+    view = derivations.view
     if isinstance(literal, Aggregate):
         return _wrong_value(literal, binding, view), ()
     if isinstance(literal, Negation):
@@ -177,15 +179,15 @@ def _failure(
     if literal.predicate in BUILTINS:
         lost = any(evaluate(term, binding) is None for term in literal.args)
         return ("has no value" if lost else "is false"), ()
-    return _nothing_matches(literal, binding, view)
+    return _nothing_matches(literal, binding, derivations)
 
 
 def _nothing_matches(
-    atom: Atom, binding: dict[Variable, Value], view: View
+    atom: Atom, binding: dict[Variable, Value], derivations: Derivations
 ) -> tuple[str, tuple[Fact, ...]]:
-    name = atom.predicate
+    name, view = atom.predicate, derivations.view
     if not view.rows(name):
-        similar = _similar(name, view)
+        similar = _similar(name, derivations)
         hint = f"; did you mean {similar!r}?" if similar else ""
         return f"no fact of {name!r} holds{hint}", ()
     terms = (worked_out(term, binding) for term in atom.args)
@@ -194,10 +196,11 @@ def _nothing_matches(
     return "no such fact holds", tuple(Fact(name, row) for row in rows)
 
 
-def _similar(name: str, view: View) -> str:
+def _similar(name: str, derivations: Derivations) -> str:
     """The name of a predicate with facts, if this one can only be misspelt."""
-    rules, declarations = view.program.rules, view.program.declarations
-    if name in {*(rule.head.predicate for rule in rules), *(d.predicate for d in declarations)}:
+    view = derivations.view
+    declared = (each.predicate for each in view.program.declarations)
+    if derivations.rules(name) or name in declared:
         return ""
     return nearest(name, sorted(other for other in view.arities if view.rows(other)))
 

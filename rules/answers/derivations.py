@@ -57,11 +57,6 @@ class Evidence:
     complete: bool = True
 
 
-def derivation_of(fact: Fact, view: View) -> Derivation:
-    """See `Derivations.of`, which is quicker when asked again."""
-    return Derivations(view).of(fact)
-
-
 class Derivations:
     """Finds derivations of facts; keeps the rules of the view's program made ready for that."""
 

@@ -15,9 +15,6 @@ from rules.statements import Atom, Query, atoms_of
 from rules.syntax.parser import parse_atom, parse_query
 from rules.terms import Fact, Row, Variable, quote, sorted_rows
 
-MOST = 100_000
-"""Answers to one query."""
-
 _PATIENCE = 200
 """Rows looked at for each answer that there may be."""
 
@@ -49,7 +46,7 @@ class Answers:
         return {"variables": list(self.variables), "rows": [list(row) for row in self.rows]}
 
 
-def ask(question: str | Query, view: View, most: int = MOST) -> Answers:
+def ask(question: str | Query, view: View, most: int) -> Answers:
     """The answers to a query such as `?- test_covers(T, "auth.py"), not skipped(T).`
 
     Raises RuleError: for a text that is no query, a variable without a value, a predicate with
@@ -84,7 +81,7 @@ def _too_much(limit: str, what: str) -> LimitError:
 
 
 def _faults(query: Query, arities: Mapping[str, int]) -> Iterator[Diagnostic]:
-    for atom, _ in atoms_of(query.body):
+    for atom in atoms_of(query.body):
         if atom.predicate in BUILTINS:
             continue
         known = arities.get(atom.predicate)

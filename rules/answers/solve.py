@@ -112,12 +112,6 @@ class Search:
             frame.match.at: frame.row for frame in self._frames if isinstance(frame.match, Match)
         }
 
-    def group_values(self) -> dict[int, Value]:
-        """The values of aggregates, by the place in the body."""
-        return {
-            frame.match.at: frame.row[0] for frame in self._frames if isinstance(frame.match, Group)
-        }
-
     # choosing
 
     def _next(self) -> "Frame | None":

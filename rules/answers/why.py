@@ -16,7 +16,6 @@ from rules.answers.frames import Budget, OutOfBudget
 from rules.answers.heights import Choice, Goal, Step, cheapest
 from rules.answers.provenance import Proof, build
 from rules.answers.solve import Allowed, Search
-from rules.answers.view import View
 from rules.errors import DoesNotHold
 from rules.statements import Atom
 from rules.terms import Fact, Row, Value
@@ -29,11 +28,6 @@ EVIDENCE = 200_000
 
 _GROWTH = 1.25
 """Heights are worked out anew when so many times more derivations are known."""
-
-
-def why(fact: Fact, view: View, budget: int = BUDGET) -> Proof:
-    """A proof of smallest height; see `explain`, which is quicker when asked again."""
-    return explain(fact, Derivations(view), budget)
 
 
 def explain(fact: Fact, derivations: Derivations, budget: int = BUDGET) -> Proof:

@@ -21,8 +21,9 @@ class Change(NamedTuple):
 
 
 def change_of(net: Net, strata: Strata) -> Change:
+    added = sorted(_concluded(net.added, strata), key=lambda of: strata.home[of[0]])
     return Change(
-        tuple(Fact(name, row) for name, rows in _concluded(net.added, strata) for row in rows),
+        tuple(Fact(name, row) for name, rows in added for row in rows),
         tuple(
             Fact(name, row)
             for name, rows in sorted(_concluded(net.removed, strata))

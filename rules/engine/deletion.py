@@ -74,19 +74,15 @@ def _refuted(engine: Engine, firings: Iterable[Firing], gone: Collection[Row]) -
     clauses = engine.strata.clauses
     leads: list[Lead] = []
     for uses, rows in firings:
-        together: list[Use] = []
-        for use in uses:
-            step = clauses[use[0]].body[use[1]]
-            if gone or not isinstance(step, Absent):
-                together.append(use)
-                continue
-            fresh = _alone(engine, step, rows)
-            if fresh is rows:
-                together.append(use)
-            elif fresh:
-                leads.append(((use,), [(row, -1) for row in fresh]))
-        if together:
-            leads.append((tuple(together), [(row, -1) for row in rows]))
+        alone = {
+            use: _alone(engine, step, rows)
+            for use in uses
+            if not gone and isinstance(step := clauses[use[0]].body[use[1]], Absent)
+        }
+        if all(len(some) == len(rows) for some in alone.values()):
+            leads.append((uses, [(row, -1) for row in rows]))
+        else:
+            leads += [((use,), [(row, -1) for row in some]) for use, some in alone.items() if some]
     return leads
 
 

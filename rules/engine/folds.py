@@ -14,6 +14,8 @@ Log = list[tuple[Callable[[Any], object], Any]]
 Changes = Mapping[str, Collection[Row]]
 """Rows that came or went, by predicate."""
 
+_SPARE = 64
+
 MISSING = object()
 """In place of a value that was never asked for."""
 
@@ -21,7 +23,8 @@ MISSING = object()
 class FoldState:
     """The values of one aggregate by group key; None where a group has no value.
 
-    A group that is not in `memo` was never asked for, so nothing was concluded from it.
+    Nothing is concluded from a group that is not in `memo`: it was never asked for, or no row of
+    `asking`, a scan beside the aggregate that names its group, is in it any more.
     `changed` holds `(former, present)` for groups that the running update has changed.
     """
 
@@ -31,8 +34,10 @@ class FoldState:
         log: Log,
         evaluate: Callable[[Row], Value | None],
         groups: Callable[[int], Callable[[Collection[Row], dict[Row, None]], None] | None],
+        crowded: dict[FoldState, None],
     ) -> None:
-        """`log` notes what to undo; it stays the same object.
+        """`log` notes what to undo; it stays the same object. `crowded` gets this when most of
+        its groups can be forgotten.
 
         `groups` makes, for a step of the body by its place, what finds the groups that rows of
         the step are in; None where that takes more than the body.
@@ -44,12 +49,36 @@ class FoldState:
         self._evaluate = evaluate
         self._groups = groups
         self._log = log
+        self._crowded = crowded
+        self._asking: tuple[Collection[Row], tuple[int, ...]] | None = None
+
+    def asked_by(self, body: Iterable[Step], rows_of: Callable[[str], Collection[Row]]) -> None:
+        """What stands beside the aggregate in its clause; the rows stay the same object."""
+        scans = (step for step in body if isinstance(step, Scan))
+        for scan in scans:
+            columns = self._columns(scan)
+            if columns is not None:
+                self._asking = rows_of(scan.predicate), columns
+                return
 
     def compute(self, key: Row) -> Value | None:
         """The value of a group that is not in `memo` yet."""
         value = self.memo[key] = self._evaluate(key)
         self._log.append((self.memo.pop, key))
+        if self._asking and len(self.memo) > 2 * len(self._asking[0]) + _SPARE:
+            self._crowded[self] = None
         return value
+
+    def forget_idle(self) -> None:
+        """Between two updates: forget the groups that no row asks for."""
+        if self._asking is None:
+            return
+        rows, columns = self._asking
+        asked = {tuple([row[at] for at in columns]) for row in rows}
+        idle = {key: value for key, value in self.memo.items() if key not in asked}
+        self._log.append((self.memo.update, idle))
+        for key in idle:
+            del self.memo[key]
 
     def former(self, key: Row) -> tuple[Value, ...]:
         """The values a group has or had when the running update began."""

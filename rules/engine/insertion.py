@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from itertools import islice
 
 from rules.engine import codegen
@@ -11,7 +11,7 @@ from rules.engine.codegen import ONCE
 from rules.engine.net import Net
 from rules.engine.normal import Clause, Equation, Scan
 from rules.engine.ordering import expected_work
-from rules.engine.relation import DEAD, Relation
+from rules.engine.relation import Relation
 from rules.engine.state import ChangedFold, Delta, Engine
 from rules.engine.strata import Component, Use
 from rules.statements import Rule
@@ -85,7 +85,7 @@ def _exceeded(engine: Engine, relation: Relation, uses: Sequence[Use], first: in
     """Of several uses the one that concluded last is to blame."""
     meter = engine.limits.meter
     limit = "max_work" if meter is not None and meter[0] < 0 else "max_derived"
-    last = max((rank for rank in relation.rows.values() if rank != DEAD), default=first)
+    last = max(relation.rows.values(), default=first)
     number, _ = uses[max(0, last - first)]
     return engine.limits.exceeded(engine.strata.clauses[number].rule, limit)
 
@@ -109,20 +109,30 @@ def _run_in_parts(
     return clause.predicate, concluded
 
 
-def spread(engine: Engine, component: Component, delta: Delta) -> Delta:
-    """All that follows within a recursive component from its new rows, these included."""
+def spread(
+    engine: Engine, component: Component, delta: Delta, before: Mapping[str, Container[Row]]
+) -> Delta:
+    """All that follows within a recursive component from its new rows, these included.
+
+    Rounds that conclude no more than held `before` do not count.
+    """
     whole = {name: list(rows) for name, rows in delta.items()}
     rounds = 0
     while delta:
         fresh: Delta = {}
         fire(engine, _uses(component, delta), fresh)
-        rounds += 1
-        if component.generates and rounds > engine.limits.max_rounds and fresh:
-            raise engine.limits.exceeded(_deepest(engine, component, fresh), "max_rounds")
+        if component.generates and _beyond(fresh, before):
+            rounds += 1
+            if rounds > engine.limits.rounds:
+                raise engine.limits.exceeded(_deepest(engine, component, fresh), "max_rounds")
         for name, rows in fresh.items():
             whole.setdefault(name, []).extend(rows)
         delta = fresh
     return whole
+
+
+def _beyond(fresh: Delta, before: Mapping[str, Container[Row]]) -> bool:
+    return any(row not in before.get(name, ()) for name, rows in fresh.items() for row in rows)
 
 
 def _deepest(engine: Engine, component: Component, fresh: Delta) -> Rule:

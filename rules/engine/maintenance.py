@@ -82,7 +82,7 @@ def update(engine: Engine, component: Component, edits: Edits | None, net: Net) 
     _extend(delta, entered)
     insertion.fire(engine, insertion.from_below(engine, component, net, folds), delta)
     if delta and component.recursive:
-        delta = insertion.spread(engine, component, delta)
+        delta = insertion.spread(engine, component, delta, {})
     _settle(engine, delta, dead, net)
 
 
@@ -122,12 +122,14 @@ def _refresh(engine: Engine, component: Component, net: Net) -> list[ChangedFold
     return changed
 
 
-def derive_all(engine: Engine, component: Component, net: Net) -> None:
-    """Derive a component that holds nothing but assertions yet."""
+def derive_all(
+    engine: Engine, component: Component, before: Mapping[str, Mapping[Row, int]]
+) -> None:
+    """Derive a component that holds nothing but assertions now, and held more `before`."""
     delta: Delta = {}
     insertion.fire(engine, insertion.from_nothing(engine, component), delta)
-    added = insertion.spread(engine, component, delta) if component.recursive else delta
-    net.added.update((name, rows) for name, rows in added.items() if rows)
+    if component.recursive:
+        insertion.spread(engine, component, delta, before)
 
 
 def _derive_anew(engine: Engine, component: Component, entered: Delta, net: Net) -> None:
@@ -138,7 +140,7 @@ def _derive_anew(engine: Engine, component: Component, entered: Delta, net: Net)
         engine.log.append((relation.replace, before[name]))
         relation.replace(dict.fromkeys(relation.asserted, 0))
         engine.limits.room[0] += len(before[name]) - len(relation.rows)
-    derive_all(engine, component, Net())
+    derive_all(engine, component, before)
     for name, ranks in before.items():
         held = engine.relation(name).rows
         new = set(entered.get(name, ()))

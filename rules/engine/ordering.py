@@ -1,5 +1,6 @@
 """The order in which the steps of a clause run, chosen from what is bound and from sizes."""
 
+from collections import deque
 from collections.abc import Callable, Iterable
 
 from rules.engine.normal import Absent, Scan, Step, given, variables
@@ -32,21 +33,26 @@ def ordered(steps: Iterable[Step], bound: set[Variable], relation_of: RelationOf
 
 
 def _settle(waiting: list[Step], bound: set[Variable], order: list[Step]) -> list[Step]:
-    """Move what can run without a scan to the order; what is left."""
-    moved = True
-    while moved:
-        moved = False
-        left: list[Step] = []
-        for step in waiting:
-            gives = None if isinstance(step, Scan) else given(step, bound)
-            if gives is None:
-                left.append(step)
-                continue
+    """Move what can run without a scan to the order; what is left.
+
+    A step that has to wait is looked at again when one of its variables gets a value.
+    """
+    left = dict(enumerate(waiting))
+    tests = [at for at, step in left.items() if not isinstance(step, Scan)]
+    users: dict[Variable, list[int]] = {}
+    for at in tests:
+        for variable in set(variables(left[at])) - bound:
+            users.setdefault(variable, []).append(at)
+    ready = deque(tests)
+    while ready:
+        at = ready.popleft()
+        gives = given(left[at], bound) if at in left else None
+        if gives is not None:
+            order.append(left.pop(at))
+            for variable in gives - bound:
+                ready.extend(users.pop(variable, ()))
             bound |= gives
-            order.append(step)
-            moved = True
-        waiting = left
-    return waiting
+    return list(left.values())
 
 
 def _fan_out(scan: Scan, bound: set[Variable], relation_of: RelationOf) -> float:

@@ -11,7 +11,7 @@ from rules.engine.codegen import Led
 from rules.engine.folds import FoldState
 from rules.engine.normal import Clause, Fold, Scan, Step
 from rules.engine.relation import Relation
-from rules.engine.strata import Strata, Use
+from rules.engine.strata import INNER, Strata, Use
 from rules.terms import Row, Value
 
 TYPE_CHECKING = False  # the name type checkers know; `typing` itself is slow to load
@@ -74,6 +74,10 @@ class Plans:
         self._bundles: dict[tuple[Make, int], Bundle] = {}
         self._log = log
         self._folds: dict[int, FoldState] = {}
+        self._crowded: dict[FoldState, None] = {}
+        self._places = {
+            id(fold): use for component in strata.components for fold, use in component.folds
+        }
         self._values: dict[int, Plan] = {}
         self._groups: dict[tuple[int, int], Plan] = {}
 
@@ -141,8 +145,19 @@ class Plans:
                 self._log,
                 lambda key: self._fold_plan(fold)(key),
                 lambda place: self._group_plan(fold, place),
+                self._crowded,
             )
+            number, place = self._places[id(fold)]
+            if place != INNER:
+                body = self._clauses[number].body
+                state.asked_by(body, lambda name: self._relation_of(name).rows)
         return state
+
+    def forget_idle_groups(self) -> None:
+        """Of aggregates that remember many; before an update, when all is as it should be."""
+        while self._crowded:
+            state, _ = self._crowded.popitem()
+            state.forget_idle()
 
     def forget_values(self) -> None:
         """Of all aggregates."""

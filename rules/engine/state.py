@@ -29,7 +29,7 @@ _UNMETERED = 1 << 62
 class Limits:
     """How much may be derived, in how many rounds, and how many rows joins may look at.
 
-    `room` and `meter` hold what is left, for the running update.
+    `room` and `meter` hold what is left, for the running update; `rounds` is its bound.
     """
 
     def __init__(self, max_derived: int, max_rounds: int, max_work: int | None) -> None:
@@ -38,8 +38,10 @@ class Limits:
         self.max_work = max_work
         self.room = [max_derived]
         self.meter = None if max_work is None else [max_work]
+        self.rounds = max_rounds
 
     def restart(self) -> None:
+        self.rounds = self.max_rounds
         if self.meter is not None and self.max_work is not None:
             self.meter[0] = self.max_work
 
@@ -54,6 +56,11 @@ class Limits:
         """Let joins look at whatever they want until the next update: a question is none."""
         if self.meter is not None:
             self.meter[0] = _UNMETERED
+
+    def lift_all(self) -> None:
+        """Let a state be derived anew that held before, which many updates may have built."""
+        self.lift()
+        self.rounds = self.room[0] = _UNMETERED
 
     def exceeded(self, rule: Rule, limit: str) -> LimitError:
         bound = {

@@ -68,16 +68,18 @@ class Store:
         """Derive everything from what is stated, in a store that is empty. Raises LimitError."""
         self.engine.limits.restart()
         maintenance.enter(self.engine, _by_predicate(stated))
+        self._measure_room()
         self._derive_all()
+
+    def _measure_room(self) -> None:
+        engine = self.engine
+        held = sum(len(engine.relation(name).rows) for name in engine.strata.home)
+        engine.limits.room[0] = engine.limits.max_derived - held
 
     def _derive_all(self) -> None:
         engine = self.engine
-        room = engine.limits.max_derived
-        engine.limits.room[0] = room - sum(
-            len(engine.relation(name).rows) for name in engine.strata.home
-        )
         for component in engine.strata.components:
-            maintenance.derive_all(engine, component, Net())
+            maintenance.derive_all(engine, component, {})
         engine.log.clear()
 
     def apply(self, batch: Batch) -> Net:
@@ -110,6 +112,8 @@ class Store:
             raise
         except BaseException:
             self._broken = [origins]
+            if self._history and self._history[-1].origins is origins:
+                self._history.pop()
             self.settle()
             raise
         return net
@@ -127,15 +131,17 @@ class Store:
                 else:
                     asserted[row] = origin
         self._era += 1
-        engine.limits.lift()
+        engine.limits.lift_all()
         engine.plans.forget_values()
         for relation in engine.relations.values():
             relation.replace(dict.fromkeys(relation.asserted, 0))
         self._derive_all()
+        self._measure_room()
         self._broken = []
 
     def _update(self, batch: Batch) -> Net:
         engine, net = self.engine, Net()
+        engine.plans.forget_idle_groups()
         home, readers = engine.strata.home, engine.strata.readers
         base = Edits()
         above: dict[int, Edits] = {}

@@ -32,7 +32,7 @@ class Uses:
     def of(self, rows: Collection[Row]) -> list[tuple[tuple[Use, ...], Collection[Row]]]:
         """The uses that may match some of the rows, each with all of the rows that it may match.
 
-        For one row it is the same tuple of uses whenever the constants are the same.
+        It is the same tuple of uses whenever the constants are the same.
         """
         tables = self._by_constant
         if not tables:
@@ -47,7 +47,7 @@ class Uses:
             for row in rows:
                 if row[column] in table:
                     by_value.setdefault(row[column], []).append(row)
-            found += [(tuple(table[value]), some) for value, some in by_value.items()]
+            found += [(table[value], some) for value, some in by_value.items()]
         return found
 
     def _of_row(self, row: Row) -> tuple[Use, ...]:
@@ -67,15 +67,17 @@ class Uses:
         return tuple(use for use, args in self._added if not _constants(args))
 
     @cached_property
-    def _by_constant(self) -> dict[int, dict[Value, list[Use]]]:
+    def _by_constant(self) -> dict[int, dict[Value, tuple[Use, ...]]]:
         """Each of the others by its constant that the fewest share, by column and value."""
         shared = Counter(constant for _, args in self._added for constant in _constants(args))
-        tables: dict[int, dict[Value, list[Use]]] = {}
+        tables: dict[int, dict[Value, tuple[Use, ...]]] = {}
+        uses: dict[tuple[int, Value], list[Use]] = {}
         for use, args in self._added:
             constants = _constants(args)
             if constants:
-                column, value = min(constants, key=shared.__getitem__)
-                tables.setdefault(column, {}).setdefault(value, []).append(use)
+                uses.setdefault(min(constants, key=shared.__getitem__), []).append(use)
+        for (column, value), some in uses.items():
+            tables.setdefault(column, {})[value] = tuple(some)
         return tables
 
 

@@ -69,7 +69,7 @@ def test_a_rule_that_takes_a_duty_away_is_refused(agent: Agent, workspace: Path)
     allow = "free: tool_requested(?i, _, _) -> permission(?i, 'allow', 'why not')"
     run = talk(agent, f"/rules add {allow}", f"/rules add --global {allow}")
     assert run.out.count("error[tier-violation]") == 2
-    assert "kernel.dl" in run.out
+    assert " kernel.dl:" in run.out
     path = rule_file(workspace, f"{allow}\n")
     run = agent.run("Do it.")
     assert run.code == 2
@@ -86,17 +86,36 @@ def test_a_rule_is_switched_off_and_on(agent: Agent, workspace: Path) -> None:
     assert "verified: changed README.md" in run.err
     assert f"  (off) {LINT}" in run.out
     assert "cannot be switched off" in run.err
+    run = talk(
+        agent, "/rules why verify_gate('lint')", "/rules why --json verify_gate('lint')",
+        "/rules why verify_gate('types')",
+    )  # fmt: skip
+    assert run.out.count("\n  readme_lint is switched off: /rules on readme_lint\n") == 1
+    assert '"off": [\n    "readme_lint"\n  ],\n  "dropped": {}' in run.out
     run = talk(agent, "/rules on readme_lint", "/rules why verify_gate('lint')")
-    assert "(off)" not in run.out
+    assert "off" not in run.out
     assert "readme_lint" in run.out
 
 
 def test_why_not(agent: Agent) -> None:
     run = talk(agent, "/rules why verify_gate('run_tests')", "/rules why --json has_tests",
-               "/rules why verify_gate(")  # fmt: skip
+               "/rules why verify_gate(", "/rules why verify_gate(?g)")  # fmt: skip
     assert "tdd_gate" in run.out
     assert '"fact": "has_tests"' in run.out
     assert "error[syntax]" in run.err
+    assert "'?g' is no value: ask about one fact, with its values" in run.err
+
+
+def test_a_rule_that_is_added_is_in_force_although_it_was_once_switched_off(
+    agent: Agent, workspace: Path
+) -> None:
+    path = rule_file(workspace, f"{LINT}\n", "local.dl")
+    talk(agent, "/rules off readme_lint")
+    path.unlink()
+    run = talk(agent, f"/rules add {LINT} # as before", "edit it", replies=(NOTE, DONE))
+    assert "readme_lint had been switched off, and is on again" in run.out
+    assert "lint was skipped" in run.err
+    assert path.read_text() == f"{LINT} # as before\n"
 
 
 def test_a_default_rule_can_be_seen_and_switched_off(agent: Agent, workspace: Path) -> None:
@@ -156,6 +175,25 @@ def test_a_rule_has_a_call_asked_about(
     assert run.code == code, run.err
     assert "it changes what runs in continuous integration" in run.err
     assert (workspace / ".github" / "workflows" / "ci.yml").exists() is (code == 0)
+
+
+def test_a_rule_that_has_those_of_another_tier_dropped_is_not_added(
+    agent: Agent, workspace: Path, home: Path
+) -> None:
+    rule_file(workspace, ".decl seed(n: int)\nn: seed(?x) -> n(?x)\nmore: n(?x) -> n(?x + 1)\n")
+    run = talk(agent, "/rules add --global seed(0).")
+    assert "with it, the workspace rules would be switched off" in run.out
+    assert not (home / ".mini-coding-agent" / "rules" / "local.dl").exists()
+
+
+def test_beside_rules_that_were_dropped_only_those_of_another_tier_are_added(
+    agent: Agent, workspace: Path, home: Path
+) -> None:
+    rule_file(workspace, "n(0).\nmore: n(?x) -> n(?x + 1)\n")
+    run = talk(agent, f"/rules add {LINT}", f"/rules add --global {LINT}")
+    assert run.out.count("the workspace rules are not in force, nor would it be: ") == 1
+    assert not (workspace / ".mini-coding-agent" / "rules" / "local.dl").exists()
+    assert (home / ".mini-coding-agent" / "rules" / "local.dl").read_text() == f"{LINT}\n"
 
 
 def test_a_rule_that_goes_too_far_is_not_added(agent: Agent, workspace: Path) -> None:
@@ -220,7 +258,12 @@ def test_rules_that_go_too_far_are_dropped_and_the_kernel_stays(
     assert "the workspace rules are switched off for this session" in run.err
     assert "rule 'count'" in run.err
     assert "5 passed" in run.err
-    assert "workspace rules (3), dropped for this session: " in run.out
+    assert "workspace rules (2, and 1 stated fact), dropped for this session: " in run.out
+    run = talk(agent, "/rules why n(7)", "/rules why --json verify_gate('lint')")
+    assert (
+        "n(7) does not hold: nothing is known of 'n'\n  the workspace rules are not in" in run.out
+    )
+    assert '"dropped": {\n    "workspace": "a recursion goes on for more than' in run.out
 
 
 def test_what_earlier_sessions_suggest_is_proposed_and_accepted(

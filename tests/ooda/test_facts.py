@@ -1,6 +1,10 @@
 """The facts of a session and the rules they meet."""
 
+import sys
 import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -199,6 +203,61 @@ def test_other_rules_take_over_the_facts_and_say_what_is_new() -> None:
     assert "[asserted: tool:c1]" in facts.database.why("verify_gate('lint')").text()
     facts.sync(set(), ["file_modified"], "turn")
     assert facts.database.derived() == []
+
+
+def broken_off(after: int, change: Callable[[], None]) -> bool:
+    """Whether a Ctrl-C at that line of ours came before the change had come to its end."""
+    left = after
+
+    def trace(frame: FrameType, event: str, arg: object) -> Any:
+        nonlocal left
+        name = frame.f_code.co_filename
+        if event == "line" and name.endswith(("ooda/facts.py", "engine/store.py", "bounds.py")):
+            left -= 1
+            if left == 0:
+                raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        change()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def test_what_ctrl_c_broke_off_is_made_good_by_the_next_change() -> None:
+    after, known = 1, {COVERED, *FILES[:2]}
+    while True:
+        facts, _ = recorded(kernel())
+        facts.update(known, [], "start")
+        if not broken_off(after, lambda: facts.update([MODIFIED], FILES[:1], "scan")):  # noqa: B023
+            break
+        facts.sync({MODIFIED}, ["file_modified"], "scan")
+        facts.sync({*FILES[1:2]}, ["file"], "scan")
+        assert set(facts.database.facts()) == {COVERED, MODIFIED, *FILES[1:2]}, after
+        assert facts.database.holds("verify_gate", "run_tests")
+        after += 1
+    assert after > 50
+
+
+def test_rules_whose_coming_was_broken_off_are_in_force_from_the_next_change() -> None:
+    after, pairs = 2, GREEDY.splitlines()[1]
+    program = with_rules(**{"global": LINT, "workspace": pairs})
+    while True:
+        facts = Facts(with_rules(workspace=pairs), Journal(), Bounds(derived=30))
+        facts.update([*FILES, MODIFIED], [], "start")
+        if not broken_off(after, lambda: facts.replace(program)):  # noqa: B023
+            break
+        facts.update([COVERED], [], "scan")
+        assert facts.database.holds("verify_gate", "run_tests")
+        assert facts.database.holds("verify_gate", "lint")
+        assert list(facts.dropped) == ["workspace"], after
+        after += 7
+    assert after > 50
 
 
 def test_what_a_rule_file_states_stays_when_the_scan_does_not_see_it() -> None:

@@ -1,5 +1,6 @@
 """What rules say of the calls that a model asks for."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -275,6 +276,30 @@ def test_the_facts_of_a_turn_end_with_it(tmp_path: Path) -> None:
             assert rig.facts.database.facts(name) == rig.facts.database.derived(name) == []
 
 
+def test_a_workspace_that_stayed_as_it_was_is_not_gone_through_again(tmp_path: Path) -> None:
+    refreshed: list[object] = []
+    with rigged(tmp_path) as rig:
+        root = Root(rig.workspace)
+        tracker = Tracker(root, tmp_path / "again.json")
+        observe = Observe(root, tracker)
+        decide = Decide(
+            rig.facts, rig.index, refreshed.append, observe, tracker, root, rig.toolbox.access
+        )
+        turn = Turn(1, "x", observe.now())
+        decide.begin(turn)
+        (rig.workspace / "a.txt").write_text("one\n")
+        first = decide.look(turn, "scan")
+        times = len(refreshed)
+        assert decide.look(turn, "scan") == first
+        assert len(refreshed) == times
+        decide.forget()
+        assert decide.look(turn, "scan") == first
+        assert rig.facts.database.holds("file_modified", "a.txt")
+        (rig.workspace / "a.txt").unlink()
+        assert not decide.look(turn, "scan")
+        assert not rig.facts.database.holds("file_modified", "a.txt")
+
+
 def test_a_request_that_is_judged_twice_is_one_fact(tmp_path: Path) -> None:
     with rigged(tmp_path) as rig:
         requested = Requested("c9", "write_file", "prod/a", "")
@@ -334,6 +359,20 @@ def test_a_question_about_a_file_leaves_no_fact_behind(tmp_path: Path) -> None:
         rig("search", pattern="TOKEN")
         requested = rig.facts.database.facts("tool_requested")
         assert [fact.args for fact in requested] == [("c1", "search", ""), ("c1", "search", ".")]
+
+
+def test_many_files_that_may_not_be_read_take_time_in_proportion(tmp_path: Path) -> None:
+    secret = "x: tool_requested(?id, 'search', ?path) + path_in('s', ?path) -> "
+    with rigged(tmp_path, rules=f"{secret}permission(?id, 'deny', 'secret')") as rig:
+
+        def seconds(count: int) -> float:
+            paths = [f"s/{number}.txt" for number in range(count)]
+            began = time.process_time()
+            assert len(rig.decide.withheld("search", paths)) == count
+            return time.process_time() - began
+
+        seconds(1)
+        assert seconds(1_600) < 25 * seconds(200)
 
 
 def test_context_is_not_picked_from_what_may_not_be_read(tmp_path: Path) -> None:

@@ -52,6 +52,22 @@ def test_rules_that_may_not_be_are_one_message(where: Places, text: str, said: s
     assert f"{path}:1:" in message
 
 
+def test_a_broken_file_is_said_with_what_to_do(where: Places) -> None:
+    path = team(where, f"{LINT}b: p(?x) -> q(?y)\nhalf ->\n", "our rules.dl")
+    with pytest.raises(ConfigError) as raised:
+        loading.load(where)
+    message = str(raised.value)
+    assert message.startswith(f"{path}:2:")
+    assert message.endswith(f"(mini-coding-agent rules check '{path}' shows all)")
+    assert "\n" not in message
+
+
+def test_a_shipped_file_is_called_by_its_name(where: Places) -> None:
+    team(where, "tdd_gate: file_modified(_) -> verify_gate('lint')\n")
+    with pytest.raises(ConfigError, match=r"already used at kernel\.dl:\d+:1: give "):
+        loading.load(where)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -8,6 +8,7 @@ import pytest
 from rulefiles import LINT, team
 
 from harness.config import Places
+from harness.errors import ConfigError
 from harness.journal import Journal
 from harness.rulebook.book import Rulebook
 from rules import Database
@@ -25,19 +26,22 @@ class Turn:
         gates: Sequence[str] = (),
         verdict: str = "passed",
         by_hand: str = "",
+        denied: bool = False,
     ) -> None:
         self.changed = changed
         self.kind = kind
         self.gates = gates
         self.verdict = verdict
         self.by_hand = by_hand
+        self.denied = denied
 
     def record(self, journal: Journal) -> None:
         journal.emit("turn_started", turn=1, request="x", branch="")
         if self.by_hand:
             call: dict[str, Any] = {"id": "c1", "name": "run_shell"}
             journal.emit("tool_call", **call, arguments={}, summary=self.by_hand)
-            journal.emit("tool_result", **call, ok=False, denied=False, text="", note="exit 1")
+            denied = self.denied
+            journal.emit("tool_result", **call, ok=False, denied=denied, text="", note="exit 1")
         journal.emit("gates_due", gates=[{"name": gate, "targets": []} for gate in self.gates])
         for gate in self.gates:
             journal.emit("verdict", gate=gate, status=self.verdict)
@@ -154,6 +158,7 @@ def test_tests_that_failed_for_want_of_a_check_are_proposed(
     [
         (Turn("api/views.py", gates=["run_tests"], verdict="failed"),),
         (Turn("api/views.py"), Turn("auth.py", gates=["run_tests"])),
+        (Turn("api/views.py", by_hand="pytest -q", denied=True),),
         (Turn("api/views.py", by_hand="ls -l"),),
         (
             Turn("api/views.py"),
@@ -186,6 +191,27 @@ def test_an_accepted_proposal_is_a_learned_rule_and_not_proposed_again(where: Pl
     assert [each.key for each in Rulebook(where).proposals(3, "")] == [second.key]
 
 
+def test_an_accepted_proposal_is_in_force_whatever_was_decided_before(where: Places) -> None:
+    sessions(where, Turn(*TOGETHER))
+    book = Rulebook(where)
+    path = book.learn(book.proposals(3, "")[0])
+    book.switch("companion_auth_py_readme_md", on=False)
+    path.unlink()
+    book = Rulebook(where)
+    book.learn(book.proposals(3, "")[0])
+    assert book.loaded.off == Rulebook(where).loaded.off == frozenset()
+
+
+def test_nothing_is_learned_beside_rules_that_became_wrong(where: Places) -> None:
+    sessions(where, Turn(*TOGETHER))
+    book = Rulebook(where)
+    path = book.learn(book.proposals(3, "")[0])
+    path.write_text("half ->\n")
+    with pytest.raises(ConfigError, match=r"learned\.dl:.*; nothing was written"):
+        book.learn(book.proposals(3, "")[0])
+    assert path.read_text() == "half ->\n"
+
+
 def test_a_rejected_proposal_is_not_made_again(where: Places) -> None:
     sessions(where, Turn(*TOGETHER))
     book = Rulebook(where)
@@ -198,6 +224,28 @@ def test_a_name_that_is_taken_gets_a_number(where: Places) -> None:
     team(where, LINT.replace("lint:", "companion_auth_py_readme_md:"))
     sessions(where, Turn(*TOGETHER))
     assert proposed(where)[0].startswith("companion_auth_py_readme_md_2: ")
+
+
+def test_proposals_of_one_list_can_all_be_accepted_although_their_files_end_alike(
+    where: Places,
+) -> None:
+    for folder in ("alpha", "beta"):
+        for name in ("component.py", "component_style.css"):
+            path = where.workspace / folder / "src/components/button" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+    parts = (
+        "{0}/src/components/button/component.py",
+        "{0}/src/components/button/component_style.css",
+    )
+    both = [Turn(*(part.format(folder) for part in parts)) for folder in ("alpha", "beta")]
+    sessions(where, *both)
+    book = Rulebook(where)
+    found = book.proposals(3, "")
+    assert len(found) == 4
+    for proposal in found:
+        book.learn(proposal)
+    assert len({rule.name for rule in book.program.rules if rule.tier == "learned"}) == 4
 
 
 def test_odd_names_of_files_make_rules_that_can_be_accepted(where: Places) -> None:

@@ -1,7 +1,7 @@
 """A database of random facts, and what must be true of it: by the oracle, and by a new one."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rules import Database, Fact, LimitError, Program
 from rules.terms import Row
@@ -24,6 +24,20 @@ def bounds(chance: random.Random) -> dict[str, int]:
     if kind < 0.9:
         return {"max_derived": chance.randint(4, 60)}
     return {"max_work": chance.randint(20, 400)}
+
+
+def check_lookup(
+    database: Database, name: str, arity: int, rows: Sequence[Row], chance: random.Random
+) -> Row:
+    """Whether one of the rows, which is returned, and those like it are found by some columns."""
+    columns = tuple(at for at in range(arity) if chance.random() < 0.5)
+    row = chance.choice(rows) if rows else (0,) * arity
+    key = tuple(row[at] for at in columns)
+    found = database.view.matching(name, columns, key)
+    wanted = {other for other in rows if tuple(other[at] for at in columns) == key}
+    assert len(found) == len(wanted), f"{name} at {columns}"
+    assert set(found) == wanted, f"{name} at {columns}"
+    return row
 
 
 class Checked:
@@ -116,18 +130,11 @@ class Checked:
         assert not idle, f"no derivation has smaller ranks than {named(idle)}"
 
     def check_lookups(self) -> None:
-        view = self.database.view
         for name, arity in self.sample.arities.items():
             rows = [fact.args for fact in self.truth.model if fact.predicate == name]
-            columns = tuple(at for at in range(arity) if self.chance.random() < 0.5)
-            row = self.chance.choice(rows) if rows else (0,) * arity
-            key = tuple(row[at] for at in columns)
-            found = view.matching(name, columns, key)
-            wanted = {r for r in rows if tuple(r[at] for at in columns) == key}
-            assert len(found) == len(wanted), f"{name} at {columns}"
-            assert set(found) == wanted, f"{name} at {columns}"
+            row = check_lookup(self.database, name, arity, rows, self.chance)
             assert self.database.holds(name, *row) is bool(rows)
-            assert dict(view.asserted(name)) == self.origins_of(name)
+            assert dict(self.database.view.asserted(name)) == self.origins_of(name)
 
     def origins_of(self, name: str) -> dict[Row, tuple[str, str]]:
         held = self.asserted.items()

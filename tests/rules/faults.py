@@ -136,8 +136,8 @@ OF_INSERTION = (
     ),
     Mutant(
         "a constant of several",
-        "tables.setdefault(column, {}).setdefault(value, []).append(use)",
-        "tables.setdefault(column, {}).setdefault(value, [use])",
+        "uses.setdefault(min(constants, key=shared.__getitem__), []).append(use)",
+        "uses.setdefault(min(constants, key=shared.__getitem__), [use])",
         "of the uses that share a constant only one is found",
     ),
     Mutant(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from random import Random
 
 from rules import Fact, Program
-from rules.terms import Row, sorted_rows
+from rules.terms import Row
 from tests.rules.naive import Proofs, edges, evaluate
 
 
@@ -89,7 +89,3 @@ def view_of(text: str, facts: str = "", source: str = "team.dl") -> ModelView:
 
 def facts_of(text: str) -> list[Fact]:
     return [Fact(f.predicate, f.args) for f in Program.parse(text).facts]
-
-
-def rows_of(facts: Iterable[Fact]) -> list[Row]:
-    return sorted_rows([fact.args for fact in facts])

@@ -43,13 +43,21 @@ class Mutant:
 
     def stale(self) -> str:
         """Why the mutant cannot be made, or nothing."""
-        found = len(self.places())
-        return "" if found == 1 else f"{self.name}: the old text is {found} times in the engine"
+        places = self.places()
+        if len(places) != 1:
+            return f"{self.name}: the old text is {len(places)} times in the engine"
+        try:
+            compile(self.changed(places[0]), places[0].name, "exec")
+        except SyntaxError as error:
+            return f"{self.name}: the new text is no Python ({error})"
+        return ""
+
+    def changed(self, path: Path) -> str:
+        return path.read_text(encoding="utf-8").replace(self.old, self.new)
 
     def plant(self, folder: Path) -> None:
         (path,) = self.places(folder)
-        text = path.read_text(encoding="utf-8")
-        path.write_text(text.replace(self.old, self.new), encoding="utf-8")
+        path.write_text(self.changed(path), encoding="utf-8")
 
 
 @dataclass(frozen=True)

@@ -224,3 +224,26 @@ def test_many_groups_and_one_fact():
     assert made.query("n(X, 1)") == [(0, 1), (15, 1)]
     made.retract_fact("w", 7)
     assert len(made.query("none(X)")) == 300
+
+
+def test_groups_that_nothing_asks_for_any_more_are_forgotten_and_no_others():
+    program = Program.parse("n(X, N) :- q(X), N = count : { e(X, Y), e(Y, _) }.")
+    db = Database(program)
+    for number in range(5):
+        db.assert_fact("e", number, number + 1)
+        db.assert_fact("q", number)
+    saved, before = db.snapshot(), db.derived()
+    for number in range(100, 300):
+        db.assert_fact("q", number)
+        db.retract_fact("q", number)
+    assert db.derived() == before
+    db.assert_fact("e", 1, 3)
+    db.retract_fact("e", 2, 3)
+    db.assert_fact("q", 250)
+    assert db.query("n(X, N)") == [(0, 2), (1, 1), (2, 0), (3, 1), (4, 0), (250, 0)]
+    db.rollback(saved)
+    assert db.derived() == before
+    db.retract_fact("e", 1, 2)
+    db.assert_fact("e", 250, 3)
+    db.assert_fact("q", 250)
+    assert db.query("n(X, N)") == [(0, 0), (1, 0), (2, 1), (3, 1), (4, 0), (250, 1)]

@@ -48,6 +48,24 @@ def test_rules_that_run_together_conclude_what_they_do_alone(seed, metered):
     assert {*database.facts(), *database.derived()} == evaluate(program, set(database.facts()))
 
 
+def test_what_runs_together_is_kept_once_however_often_it_runs():
+    negated = "\n".join(f"free({n}, X) :- held(X), not off(X, _)." for n in range(20))
+    asked = "\n".join(f"hit({n}, X) :- ask('it', X)." for n in range(20))
+    database = Database(Program.parse(f"{negated}\n{asked}\nother(X) :- ask('no', X)."))
+    database.assert_fact("held", 1)
+    kept = []
+    for turn in range(80):
+        with database.transaction():
+            for kind in ("it", "no"):
+                database.assert_fact("ask", kind, turn)
+        database.assert_fact("off", 1, 0)
+        assert database.assert_fact("off", 1, 1)
+        database.retract_fact("off", 1, 1)
+        database.retract_fact("off", 1, 0)
+        kept.append(len(database._store.engine.plans._heat))
+    assert kept[-1] == kept[20]
+
+
 def alone(program, facts):
     """What is derived in one batch, in which nothing runs together."""
     database = Database(program)

@@ -100,6 +100,16 @@ def test_an_aggregate_is_planned_again_when_relations_grow():
     assert database.holds("n", 7, 2)
 
 
+def test_groups_that_were_asked_for_once_cost_nothing_later():
+    text = "n(X, N) :- q(X), N = count : { e(X, Y), e(Y, _) }."
+    database = Database(Program.parse(text), max_work=ENOUGH)
+    for number in range(1_000):
+        database.assert_fact("e", number, number + 1)
+        database.assert_fact("q", number)
+        database.retract_fact("q", number)
+    assert work(database, lambda: database.assert_fact("e", 2, 4)) <= 300
+
+
 HARD = "(a|b)*a(a|b){900}c"
 NUMBERS = "".join(f"a({i}). " for i in range(300))
 LARGE = "".join(f"b({(1 << 6000) + i}). " for i in range(90))

@@ -115,6 +115,8 @@ def test_values_are_plain_strings_and_integers(value):
     db = database("p(1).")
     for use in (db.assert_fact, db.retract_fact, db.holds):
         with pytest.raises(TypeError, match="values are str or int"):
+            use("unheard", value)
+        with pytest.raises(TypeError, match="values are str or int"):
             use("p", value)
 
 

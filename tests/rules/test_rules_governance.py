@@ -161,6 +161,27 @@ def test_very_many_patterns_facts_and_conditions_are_judged_in_time():
         assert time.process_time() - start < 2.5
 
 
+def test_judging_by_patterns_without_end_is_given_up():
+    """A file may hold them of its own, and `@learned` facts to be judged by them."""
+    repeated = [f".closed p(X, X, {n}, _)" for n in range(1_500)]
+    shapes = [
+        ".closed p(" + ", ".join("_1"[n >> b & 1] for b in range(11)) + ")" for n in range(1500)
+    ]
+    rules, facts = ["p(1, 2, Z, 0) :- q(Z)."] * 2_000, [f"p({'2, ' * 10}2)."] * 2_000
+    learned = ["@learned"]
+    for lines in (
+        [*repeated, *learned, *rules],
+        [*shapes[1:], *learned, *facts],
+        [*repeated, *rules, *learned, "free."],
+    ):
+        start = time.process_time()
+        with pytest.raises(RuleError) as caught:
+            Program.parse("\n".join(lines), tier="workspace")
+        assert time.process_time() - start < 2
+        assert [fault.code for fault in caught.value.diagnostics] == ["tier-violation"]
+        assert "too many patterns" in caught.value.first_line
+
+
 def test_each_tier_guards_against_those_below_it():
     between = (
         KERNEL + "@global\n.closed own(_)\ncalm: changed(?f) + not loud(?f) -> gate('calm', ?f)\n"
@@ -397,3 +418,11 @@ def test_no_lower_tier_has_a_part_in_what_the_kernel_closes(texts, facts):
     for name, row in (("safe", ("a",)), ("own", ("a",)), ("harmless", ("a", "never"))):
         if judge.refusal(Fact(name, row), "workspace") is None:
             assert allowed(above, facts) == allowed(program, {*facts, Fact(name, row)})
+
+
+def test_of_two_names_the_one_of_the_lower_tier_is_to_change():
+    above = Program.parse("r: p(X) -> q(X)", "kernel.dl")
+    with pytest.raises(RuleError) as raised:
+        above.extend(Program.parse("r: p(X) -> s(X)", "team.dl", "workspace"))
+    (fault,) = raised.value.diagnostics
+    assert (fault.source, fault.help) == ("team.dl", "give this one another name")

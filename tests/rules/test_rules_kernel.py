@@ -87,6 +87,12 @@ def test_only_the_kernel_takes_a_duty_away(tier, text):
     assert "kernel.dl" in fault.message
 
 
+@pytest.mark.parametrize("text", ["file_created('x').", "r: file(?f, _) -> file_created(?f)"])
+def test_a_workspace_cannot_hide_that_many_files_were_deleted(text):
+    with pytest.raises(RuleError, match="mass_deletion"):
+        Program.union([kernel(), default(), Program.parse(text, "team.dl", "workspace")])
+
+
 @pytest.mark.parametrize(
     "text",
     [

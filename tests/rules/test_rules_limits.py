@@ -71,6 +71,27 @@ def test_a_recursion_that_makes_no_values_has_as_many_rounds_as_it_needs():
     assert database.holds("r", 100)
 
 
+def test_what_many_updates_made_can_be_taken_back_by_one():
+    """More than a fifth of it falls, so that the rest is concluded anew, from its beginning."""
+    text = "next: n(?x) + more(?x) -> n(?x + 1)"
+    database = Database(Program.parse(text, "count.dl"), max_rounds=5)
+    database.assert_fact("n", 0)
+    for n in range(400):
+        database.assert_fact("more", n)
+    assert database.retract_fact("more", 250)
+    assert len(database.derived("n")) == 250
+
+    def exchange():
+        with database.transaction():
+            database.retract_fact("more", 100)
+            assert_all(database, "n", [(1_000,)])
+            assert_all(database, "more", ((n,) for n in range(1_000, 1_010)))
+
+    with pytest.raises(LimitError, match="max_rounds"):
+        exchange()
+    assert len(database.derived("n")) == 250
+
+
 def test_a_join_that_finds_nothing_is_stopped_by_the_bound_of_work():
     """10,000,000,000 pairs would be looked at, and none of them is of use."""
     database = Database(Program.parse(CROSS, "cross.dl"), max_work=1_000_000)

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rules import Database, Diagnostic, DoesNotHold, Fact, LimitError, Program, RuleError
-from rules.answers.derivations import Derivations, derivation_of
+from rules.answers.derivations import Derivations
 from rules.answers.first import Forward
 from rules.answers.provenance import build
-from rules.answers.why import why
+from rules.answers.why import explain
 from rules.terms import quote
 from tests.rules.model_view import ModelView, view_of
 from tests.rules.naive import Proofs, TooMuch
@@ -21,6 +21,10 @@ tdd_gate: file_modified(?file) + test_covers(?test, ?file) -> verify_gate('run_t
 all: verify_gate(?gate) + ?gate != 'none' + level(?n) -> due(?gate, ?n)
 level(1).
 """
+
+
+def why(fact, view, **bounds):
+    return explain(fact, Derivations(view), **bounds)
 
 
 @pytest.fixture
@@ -189,11 +193,11 @@ def measured():
 
 
 def test_conditions_are_shown_with_their_values(measured):
-    assert str(derivation_of(Fact("issues", ("src/a.py", 2)), measured)) == (
+    assert str(Derivations(measured).of(Fact("issues", ("src/a.py", 2)))) == (
         f"measured: file('src/a.py') + {COUNTED} + path_in('src', 'src/a.py')"
         " + not skip('src/a.py') -> issues('src/a.py', 2)"
     )
-    assert derivation_of(Fact("many", ("src/a.py",)), measured).conditions == ("(2 + 1) > 2",)
+    assert Derivations(measured).of(Fact("many", ("src/a.py",))).conditions == ("(2 + 1) > 2",)
 
 
 def test_an_aggregate_is_shown_with_the_facts_behind_it(measured):
@@ -399,7 +403,7 @@ def test_a_derivation_rests_on_what_held_before(seed):
         return
     forward = Forward(Derivations(view))
     for fact in sorted(view.facts - view.assertions.keys(), key=str):
-        for derivation in (derivation_of(fact, view), forward.of(fact)):
+        for derivation in (Derivations(view).of(fact), forward.of(fact)):
             assert (derivation.rule.name, fact, derivation.premises) in view.proofs.steps
             own = view.component(fact.predicate)
             for premise in derivation.premises:

@@ -59,6 +59,18 @@ def test_a_rollback_over_changes_that_cancel_is_no_news():
     assert heard == []
 
 
+def test_what_depends_on_others_comes_after_them_also_on_the_way_back():
+    db = Database(Program.parse("b(?x) -> p(?x)\np(?x) -> q(?x)\nc(?x) -> q(?x)"))
+    db.assert_fact("b", 1)
+    db.assert_fact("c", 1)
+    saved, heard = db.snapshot(), []
+    db.on_change(heard.append)
+    db.retract_fact("b", 1)
+    db.retract_fact("c", 1)
+    db.rollback(saved)
+    assert [str(fact) for fact in heard[-1].added] == ["p(1)", "q(1)"]
+
+
 def test_a_snapshot_stays_good():
     db = database()
     saved, before = db.snapshot(), state(db)

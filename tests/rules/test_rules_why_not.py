@@ -1,13 +1,16 @@
 """Why facts do not hold."""
 
+import itertools
 import json
+import sys
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rules import Atom, Database, Fact, Program, Variable
-from rules.answers.absence import can_conclude, why_not
+from rules.answers.absence import can_conclude, explain_absence
+from rules.answers.derivations import Derivations
 from rules.answers.order import in_order
 from rules.builtins import BUILTINS
 from rules.terms import Expression, named_variables
@@ -25,6 +28,10 @@ settings: config(_) -> gate('all')
 next(N + 1) :- lines(_, N).
 """
 FACTS = "modified('src/auth.py'). lines('src/auth.py', 80). issue('src/auth.py', 1)."
+
+
+def why_not(fact, view):
+    return explain_absence(fact, Derivations(view))
 
 
 def said(goal, facts="", rules=RULES):
@@ -223,3 +230,21 @@ def all_in_turn(order, known):
 
 def in_arithmetic(atom):
     return [v for t in atom.args if isinstance(t, Expression) for v in named_variables(t)]
+
+
+def test_many_rules_are_looked_at_once_each():
+    """A call of a function is a step."""
+    steps = []
+    for size in (50, 400):
+        rules = "\n".join(f"g(a, X) :- p(X, {n}).\ng(b, X) :- p(X, {n})." for n in range(size))
+        database = Database(Program.parse(rules))
+        before, calls = sys.getprofile(), itertools.count()
+        sys.setprofile(lambda *_, calls=calls: next(calls))
+        try:
+            absence = database.why_not("g(a, 1)")
+        finally:
+            sys.setprofile(before)
+        assert len(absence.attempts) == len(absence.others) == size
+        steps.append(next(calls))
+    few, many = steps
+    assert many < 10 * few

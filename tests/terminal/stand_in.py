@@ -60,6 +60,7 @@ class StandInRules:
                 RuleLine("kernel", TDD, "kernel.dl:7", "tdd_gate"),
                 RuleLine("default", "p(?x) -> q(?x)", "default.dl:3", "rule@default.dl:3", True),
                 RuleLine("workspace", API, "local.dl:1", "api"),
+                RuleLine("workspace", "p(1).", "local.dl:2", "rule@local.dl:2", stated=True),
             ),
             ("verify_gate('run_tests')", "gate_target('run_tests', 'test_auth.py')"),
             self.session.dropped,
@@ -77,7 +78,8 @@ class StandInRules:
     def add(self, text: str, *, everywhere: bool = False) -> RulesCheck:
         if text == "bad: ->":
             return RulesCheck((), (REFUSED,), True)
-        return RulesCheck((text,), (), False, "global.dl" if everywhere else "local.dl")
+        on_again = ("api",) if text == API else ()
+        return RulesCheck((text,), (), False, "global.dl" if everywhere else "local.dl", on_again)
 
     def switch(self, name: str, *, on: bool) -> str:
         if name != "api":

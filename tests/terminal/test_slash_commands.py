@@ -9,7 +9,7 @@ import pytest
 from harness.errors import UserError
 from harness.terminal.commands import COMMANDS, perform
 from harness.terminal.screen import Screen
-from tests.terminal.stand_in import DIFF, PROOF, REFUSED, StandIn
+from tests.terminal.stand_in import API, DIFF, PROOF, REFUSED, StandIn
 
 
 def output(text: str, session: StandIn | None = None, width: int | None = None) -> str:
@@ -43,7 +43,12 @@ def test_rules_shows_facts_rules_and_derived_gates_apart() -> None:
     lines = output("/rules").splitlines()
     facts, rules, kernel, derived = (
         lines.index(heading)
-        for heading in ("facts (2)", "rules (3)", "kernel rules (1)", "derived gates (2)")
+        for heading in (
+            "facts (2)",
+            "rules (3, and 1 stated fact)",
+            "kernel rules (1)",
+            "derived gates (2)",
+        )
     )
     assert facts < lines.index("  file_modified('auth.py')") < rules < kernel
     assert kernel < derived < lines.index("  verify_gate('run_tests')")
@@ -53,15 +58,19 @@ def test_rules_shows_facts_rules_and_derived_gates_apart() -> None:
 
 def test_rules_are_listed_by_tier_with_their_names_and_what_is_off() -> None:
     lines = output("/rules").splitlines()
-    headings = [line for line in lines if line.endswith(" rules (1)")]
-    assert headings == ["kernel rules (1)", "default rules (1)", "workspace rules (1)"]
+    headings = [line for line in lines if " rules (1" in line]
+    assert headings == [
+        "kernel rules (1)",
+        "default rules (1)",
+        "workspace rules (1, and 1 stated fact)",
+    ]
     assert "  (off) rule@default.dl:3: p(?x) -> q(?x)  (default.dl:3)" in lines
     assert "  api: file_modified(?f) -> verify_gate('security')  (local.dl:1)" in lines
 
 
 def test_a_tier_that_was_dropped_is_marked() -> None:
     text = output("/rules", StandIn(dropped=(("workspace", "more than 200,000 facts"),)))
-    assert "workspace rules (1), dropped for this session: more than 200,000 facts" in text
+    assert "rules (1, and 1 stated fact), dropped for this session: more than 200,000" in text
 
 
 def test_long_lists_are_bounded_unless_all_is_asked_for() -> None:
@@ -84,6 +93,10 @@ def test_rules_add_shows_what_was_written_and_where() -> None:
     assert output("/rules add  p(?x) -> q(?x)").splitlines() == [
         "p(?x) -> q(?x)",
         "in force, and kept in local.dl",
+    ]
+    assert output(f"/rules add {API}").splitlines()[-2:] == [
+        "in force, and kept in local.dl",
+        "api had been switched off, and is on again",
     ]
     assert "kept in global.dl" in output("/rules add --global p(?x) -> q(?x)")
     assert "which rule?" in refused("/rules add ")
