@@ -205,13 +205,13 @@ def test_a_workspace_that_cannot_be_written_is_told_by_the_file(
 
 
 def test_a_home_that_cannot_be_written_hinders_no_rule_of_the_workspace(
-    open_places: Places,
+    tmp_path: Path, where: Places
 ) -> None:
-    book = Rulebook(open_places)
-    with without_rights(open_places.home):
-        _, path = book.add(API)
-        with pytest.raises(UserError, match="make it writable"):
-            book.switch("api", on=False)
+    (tmp_path / "file").touch()
+    book = Rulebook(places(where.workspace, tmp_path / "file"))
+    _, path = book.add(API)
+    with pytest.raises(UserError, match="make it writable"):
+        book.switch("api", on=False)
     assert path.read_text() == f"{API}\n"
 
 
