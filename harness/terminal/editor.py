@@ -1,6 +1,5 @@
 """The prompt on a terminal. Importing this module loads prompt_toolkit: import it late."""
 
-import asyncio
 import contextlib
 import os
 from collections.abc import Iterable
@@ -10,12 +9,15 @@ from typing import TextIO
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
+from prompt_toolkit.enums import DEFAULT_BUFFER
+from prompt_toolkit.filters import has_focus
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.input.defaults import create_input
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output.defaults import create_output
 
 from harness.terminal.completion import candidates
+from harness.terminal.interrupts import Interrupts
 from harness.terminal.plain import MORE, PROMPT, continues
 
 
@@ -56,16 +58,23 @@ class Editor:
     """Reads requests with editing, completion and a history that outlives the process."""
 
     def __init__(
-        self, stdin: TextIO, screen_out: TextIO, *, root: Path, history_file: Path | None
+        self,
+        stdin: TextIO,
+        screen_out: TextIO,
+        *,
+        root: Path,
+        history_file: Path | None,
+        interrupts: Interrupts,
     ) -> None:
         self.problem = ""
+        self._interrupts = interrupts
         self._session: PromptSession[str] = PromptSession(
             PROMPT,
             multiline=True,
             prompt_continuation=MORE,
             completer=WorkspaceCompleter(root),
             history=self._history(history_file),
-            key_bindings=_keys(),
+            key_bindings=_keys(interrupts),
             enable_suspend=True,
             enable_open_in_editor=True,
             reserve_space_for_menu=6,
@@ -75,11 +84,25 @@ class Editor:
 
     def read(self) -> str:
         """Raises EOFError for Ctrl-D at an empty prompt and KeyboardInterrupt for Ctrl-C."""
-        try:
-            return self._session.prompt()
-        except asyncio.CancelledError:
-            # a Ctrl-C while the prompt was just being set up
-            raise KeyboardInterrupt from None
+        # in the terminal's raw mode Ctrl-C is a key; a signal comes before it, after it, or
+        # from another process
+        with self._interrupts.waking(self._wake):
+            text = self._session.prompt(handle_sigint=False, pre_run=self._leave_when_owed)
+        if self._interrupts.owed():
+            raise KeyboardInterrupt
+        return text
+
+    def _wake(self) -> None:
+        loop = self._session.app.loop
+        if loop is not None:
+            with contextlib.suppress(RuntimeError):  # closed in this moment
+                loop.call_soon_threadsafe(self._leave_when_owed)
+
+    def _leave_when_owed(self) -> None:
+        app = self._session.app
+        future = app.future
+        if future is not None and not future.done() and self._interrupts.owed():
+            app.exit(exception=KeyboardInterrupt())
 
     def _history(self, path: Path | None) -> History:
         if path is None:
@@ -91,8 +114,13 @@ class Editor:
             return InMemoryHistory()
 
 
-def _keys() -> KeyBindings:
+def _keys(interrupts: Interrupts) -> KeyBindings:
     keys = KeyBindings()
+
+    @keys.add("c-c", filter=has_focus(DEFAULT_BUFFER))
+    def interrupt(event: KeyPressEvent) -> None:
+        interrupts.press()
+        event.app.exit(exception=KeyboardInterrupt())
 
     @keys.add("enter")
     def send(event: KeyPressEvent) -> None:

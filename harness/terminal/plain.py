@@ -6,6 +6,7 @@ takes no byte beyond the line.
 
 from typing import TextIO
 
+from harness.terminal.interrupts import Interrupts
 from harness.terminal.screen import Screen
 
 PROMPT = "> "
@@ -33,13 +34,18 @@ def continues(line: str) -> bool:
 class PlainReader:
     """Requests from a pipe, a file, or a terminal that cannot do more than show text."""
 
-    def __init__(self, stdin: TextIO, screen: Screen) -> None:
+    def __init__(self, stdin: TextIO, screen: Screen, interrupts: Interrupts) -> None:
         self._stdin = stdin
         self._screen = screen
+        self._interrupts = interrupts
         self._prompts = stdin.isatty()
 
     def read(self) -> str:
-        """The next request. Raises EOFError at the end of input."""
+        """The next request. Raises EOFError at the end of input, KeyboardInterrupt for Ctrl-C."""
+        with self._interrupts.working():
+            return self._read()
+
+    def _read(self) -> str:
         lines: list[str] = []
         while True:
             if self._prompts:

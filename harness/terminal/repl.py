@@ -36,18 +36,25 @@ def run(
     console's sinks must already be among the session journal's sinks.
     """
     _greet(session, console.talk, version)
-    reader = _reader(console, root, history_file)
-    return _Conversation(session, console, reader).until_left()
+    interrupts = Interrupts()
+    reader = _reader(console, root, history_file, interrupts)
+    return _Conversation(session, console, reader, interrupts).until_left()
 
 
 class _Conversation:
-    def __init__(self, session: Session, console: Console, reader: Reader) -> None:
+    def __init__(
+        self, session: Session, console: Console, reader: Reader, interrupts: Interrupts
+    ) -> None:
         self._session = session
         self._console = console
         self._reader = reader
-        self._interrupts = Interrupts()
+        self._interrupts = interrupts
 
     def until_left(self) -> int:
+        with self._interrupts.listening():
+            return self._until_left()
+
+    def _until_left(self) -> int:
         talk = self._console.talk
         while True:
             try:
@@ -59,7 +66,6 @@ class _Conversation:
             except EOFError:
                 return LEFT
             except KeyboardInterrupt:
-                self._interrupts.press()
                 if not self._console.stdin.isatty():
                     return INTERRUPTED
                 self._say("line cleared; Ctrl-C again within two seconds leaves, Ctrl-D at once")
@@ -71,14 +77,15 @@ class _Conversation:
     def _obey(self, text: str) -> bool:
         """Run one command or turn; True when it was a command to leave."""
         if text.startswith("/"):
-            return perform(self._session, self._console.results, text)
+            with self._interrupts.working():
+                return perform(self._session, self._console.results, text)
         self._turn(text.strip())
         return False
 
     def _turn(self, request: str) -> None:
         before = self._interrupts.presses
         try:
-            with self._interrupts.watched():
+            with self._interrupts.working():
                 outcome = self._session.run(request)
         except KeyboardInterrupt:
             self._count(before)
@@ -97,12 +104,20 @@ class _Conversation:
         talk.message(talk.glyphs.info, text, "dim")
 
 
-def _reader(console: Console, root: Path, history_file: Path | None) -> Reader:
+def _reader(
+    console: Console, root: Path, history_file: Path | None, interrupts: Interrupts
+) -> Reader:
     if not console.can_edit:
-        return PlainReader(console.stdin, console.talk)
+        return PlainReader(console.stdin, console.talk, interrupts)
     from harness.terminal.editor import Editor
 
-    editor = Editor(console.stdin, console.talk.out, root=root, history_file=history_file)
+    editor = Editor(
+        console.stdin,
+        console.talk.out,
+        root=root,
+        history_file=history_file,
+        interrupts=interrupts,
+    )
     if editor.problem:
         console.talk.message(console.talk.glyphs.warning, editor.problem, "attention")
     return editor

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from harness.terminal.interrupts import Interrupts
 
 COMMAND = [sys.executable, "-m", "tests.terminal.stand_in"]
@@ -144,6 +146,24 @@ def test_presses_count_only_within_the_window() -> None:
     assert not interrupts.press()
     assert interrupts.press()
     assert interrupts.leaving
+
+
+def test_a_signal_is_raised_within_work_and_otherwise_told_once() -> None:
+    interrupts, woken = Interrupts(), []
+    with interrupts.listening():
+        os.kill(os.getpid(), signal.SIGINT)
+        assert interrupts.owed()
+        assert not interrupts.owed()
+        with interrupts.waking(lambda: woken.append(True)):
+            os.kill(os.getpid(), signal.SIGINT)
+        assert woken == [True]
+        with pytest.raises(KeyboardInterrupt), interrupts.working():
+            pytest.fail("a signal that came before the work stops it")
+        with pytest.raises(KeyboardInterrupt), interrupts.working():
+            os.kill(os.getpid(), signal.SIGINT)
+        assert not interrupts.owed()
+    assert interrupts.presses == 3
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_signal_while_waiting_for_a_line_leaves() -> None:

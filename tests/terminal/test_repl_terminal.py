@@ -1,6 +1,7 @@
 """The conversation on a real pseudo-terminal."""
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -264,3 +265,24 @@ def test_a_dumb_terminal_gets_plain_lines(root: Path) -> None:
     child.close()
     assert child.exitstatus == 0
     assert "\x1b" not in seen
+
+
+@pytest.mark.parametrize("at", range(12))
+def test_a_signal_at_any_moment_around_the_prompt_is_neither_lost_nor_fatal(
+    talk: Conversation, at: int
+) -> None:
+    talk.type("/session\r")
+    time.sleep(at * 0.004)
+    os.kill(talk.child.pid, signal.SIGINT)
+    assert "Traceback" not in talk.expect("Ctrl-C again")
+    os.kill(talk.child.pid, signal.SIGINT)
+    assert talk.code() == 130
+    assert "Traceback" not in str(talk.child.before)
+
+
+def test_a_signal_and_a_key_are_two_presses(talk: Conversation) -> None:
+    os.kill(talk.child.pid, signal.SIGINT)
+    talk.expect("Ctrl-C again")
+    talk.prompt()
+    talk.type(CTRL_C)
+    assert talk.code() == 130
