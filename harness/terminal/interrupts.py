@@ -25,7 +25,6 @@ class Interrupts:
         self._owed = False
         self._raising = False
         self._waker: Callable[[], None] | None = None
-        self.presses = 0
         self.leaving = False
 
     def press(self) -> bool:
@@ -34,7 +33,6 @@ class Interrupts:
         if self._last is not None and now - self._last <= WINDOW:
             self.leaving = True
         self._last = now
-        self.presses += 1
         return self.leaving
 
     @contextmanager

@@ -83,21 +83,11 @@ class _Conversation:
         return False
 
     def _turn(self, request: str) -> None:
-        before = self._interrupts.presses
         try:
             with self._interrupts.working():
-                outcome = self._session.run(request)
+                self._session.run(request)
         except KeyboardInterrupt:
-            self._count(before)
             self._say("interrupted")
-            return
-        if outcome.kind == "interrupted":
-            self._count(before)
-
-    def _count(self, before: int) -> None:
-        # a Ctrl-C that came as a key, not as a signal, is not counted yet
-        if self._interrupts.presses == before:
-            self._interrupts.press()
 
     def _say(self, text: str) -> None:
         talk = self._console.talk
