@@ -117,12 +117,28 @@ def _dispatch(arguments: argparse.Namespace) -> int:
         from harness.doctor import doctor
 
         return _printing(lambda out: doctor(arguments.cwd, out))
+    if words == ["models"]:
+        return _models(arguments)
+    if words[:1] == ["serve-model"] and (len(words) == 2 or not words[1:]):
+        from harness.serve_model import serve_model
+
+        given = arguments
+        return _printing(lambda out: serve_model(words[1:], given.context_length, given.host, out))
     if words == ["demo"]:
         from harness.demo import demo
 
         return _printing(demo)
     request = _request(words)
     return _converse(arguments, request)
+
+
+def _models(arguments: argparse.Namespace) -> int:
+    from harness.config import load, places
+    from harness.flags import settings
+    from harness.models_command import models_command
+
+    options = load(places(arguments.cwd), settings(arguments), os.environ)
+    return _printing(lambda out: models_command(options, out, arguments.json))
 
 
 def _converse(arguments: argparse.Namespace, request: str | None) -> int:

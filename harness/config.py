@@ -14,14 +14,16 @@ from typing import Any
 from harness.errors import ConfigError, UsageError
 
 FOLDER = ".mini-coding-agent"
-BACKENDS = ("auto", "openai", "ollama", "scripted")
+BACKENDS = ("auto", "openai", "ollama", "scripted", "local", "anthropic", "bedrock")
+PROTOCOLS = ("auto", "native", "constrained", "text")
 APPROVALS = ("ask", "auto", "never")
 
 
 @dataclass(frozen=True)
 class Options:
     """Every setting. Seconds are floats; a limit of 0 means no limit; None leaves the choice
-    to the server (`temperature`, `top_p`, `max_new_tokens`) or to discovery (`model`, `host`)."""
+    to the server (`temperature`, `top_p`, `max_new_tokens`) or to discovery (`model`, `host`,
+    `context_length` in tokens). `max_cost` is in US dollars."""
 
     model: str | None = None
     host: str | None = None
@@ -43,6 +45,9 @@ class Options:
     idle_timeout: float = 120.0
     propose_after: int = 3
     affected_tests: int = 50
+    protocol: str = "auto"
+    context_length: int | None = None
+    max_cost: float = 0.0
 
 
 _TYPES: Mapping[str, type] = {
@@ -66,9 +71,16 @@ _TYPES: Mapping[str, type] = {
     "idle_timeout": float,
     "propose_after": int,
     "affected_tests": int,
+    "protocol": str,
+    "context_length": int,
+    "max_cost": float,
 }
-_CHOICES: Mapping[str, tuple[str, ...]] = {"backend": BACKENDS, "approval": APPROVALS}
-_AT_LEAST_ONE = frozenset({"max_attempts", "max_new_tokens", "propose_after"})
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "backend": BACKENDS,
+    "approval": APPROVALS,
+    "protocol": PROTOCOLS,
+}
+_AT_LEAST_ONE = frozenset({"max_attempts", "max_new_tokens", "propose_after", "context_length"})
 _AT_MOST: Mapping[str, int] = {"top_p": 1}
 _ABOVE_ZERO = frozenset(name for name in _TYPES if name.endswith("_timeout"))
 _WORKSPACE_MAY_SET = frozenset(

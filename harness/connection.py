@@ -1,48 +1,56 @@
 """The model of a session: found when it is first needed, so that a REPL can start without it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack
+from dataclasses import replace
 
+from harness.backends import Connected, connect
 from harness.config import Options
-from harness.errors import ConfigError
-from harness.model.client import Client
-from harness.model.servers import Server, choose_model, resolve
-from harness.model.values import Message, Reply, RetryNote, Sampling, Timeouts
-
-if TYPE_CHECKING:
-    from harness.model.scripted import ScriptedServer
-
-
-@dataclass(frozen=True)
-class Connected:
-    """What a session talks to."""
-
-    server: Server
-    model: str
-    client: Client
+from harness.errors import ConfigError, ModelFailure
+from harness.model.prices import Prices
+from harness.model.protocols.memory import Memory
+from harness.model.protocols.speaking import Served, Speaker, speaker
+from harness.model.servers import Model, refresh, told_now
+from harness.model.values import Asked, Reply, RetryNote
 
 
 class Connection:
-    """Implements the model that Act needs; owns the scripted server when there is one."""
+    """Implements the model that Act needs; owns the servers that run for this session alone."""
 
-    def __init__(self, options: Options, on_connect: Callable[[Server, str], None]) -> None:
+    def __init__(
+        self,
+        options: Options,
+        on_connect: Callable[[Connected], None],
+        on_protocol: Callable[[str, str], None] = lambda protocol, why: None,
+        memory: Memory | None = None,
+    ) -> None:
+        """`on_protocol` is told when the model is asked in another way from now on, and why;
+        `memory` keeps that for later sessions."""
         self._options = options
+        self._on_protocol = on_protocol
+        self._memory = memory
+        self._speaker: Speaker | None = None
         self._on_connect = on_connect
         self._connected: Connected | None = None
-        self._scripted: ScriptedServer | None = None
+        self._learned: int | None = None
+        self._refreshed = False
+        self._own = ExitStack()
+        self._prices: Prices | None = None
 
-    def connect(self) -> Connected:
-        """Find the server and choose the model, once.
+    def connect(self, anew: bool = False) -> Connected:
+        """Find the server and choose the model, once; later only ask, `anew`, what has become of
+        them.
 
         Raises ModelFailure when nothing answers, UserError for settings that cannot be used.
         """
         if self._connected is None:
-            server = resolve(self._host(), self._options.backend)
-            model = choose_model(server, self._options.model)
-            self._connected = Connected(server, model, self._client(server, model))
-            self._on_connect(server, model)
+            connected = connect(self._options, self._own)
+            self._prices = self._priced(connected)
+            self._speaking(connected)
+            self._connected = connected
+            self._on_connect(connected)
+        elif anew:
+            self._connected = self._asked_again(self._connected)
         return self._connected
 
     @property
@@ -52,40 +60,97 @@ class Connection:
             return self._options.model or "no model yet", self._options.host or ""
         return self._connected.model, self._connected.server.base_url
 
+    @property
+    def unpriced(self) -> str:
+        """Why no price of the model is known; "" when one is, or no model yet."""
+        return self._prices.unknown() if self._prices else ""
+
+    @property
+    def context_length(self) -> int | None:
+        """What a request may hold, in tokens: as it was set, else as the server was found; never
+        more than what was learned."""
+        found = self._connected.context_length if self._connected else None
+        told = self._options.context_length or found
+        return min((length for length in (told, self._learned) if length), default=None)
+
+    def learn_context(self, length: int) -> None:
+        """Take the server's word, as in an overflow, for the most it can hold."""
+        self._learned = length
+
     def complete(
         self,
-        messages: list[Message],
-        tools: list[dict[str, Any]],
+        asked: Asked,
         on_text: Callable[[str], None],
         on_retry: Callable[[RetryNote], None],
-        deadline: float | None,
     ) -> Reply:
-        client = self.connect().client
-        return client.complete(messages, tools, on_text, on_retry, deadline)
+        connected = self.connect()
+        was_gone = False
+
+        def noted(note: RetryNote) -> None:
+            nonlocal was_gone
+            was_gone = was_gone or note.error_class == "backend_unavailable"
+            on_retry(note)
+
+        try:
+            reply = self._speaking(connected).complete(asked, on_text, noted)
+        except ModelFailure as failure:
+            if failure.context_length:
+                self.learn_context(failure.context_length)
+            raise
+        if was_gone:
+            connected = self.connect(anew=True)
+        if not self._refreshed:
+            self._refresh(connected)
+        return replace(reply, usage=self._prices.priced(reply.usage)) if self._prices else reply
+
+    @property
+    def protocol(self) -> tuple[str, str]:
+        """In which way the model is asked, and why; the wish, before it is known."""
+        if self._speaker is None:
+            return self._options.protocol, ""
+        return self._speaker.choice.protocol, self._speaker.choice.why
 
     def close(self) -> None:
-        if self._scripted is not None:
-            self._scripted.__exit__(None, None, None)
+        self._own.close()
 
-    def _host(self) -> str | None:
-        if self._options.backend != "scripted":
-            return self._options.host
-        if self._options.script is None:
-            raise ConfigError(
-                "--backend scripted needs --script FILE; docs/model.md has the format"
+    def _speaking(self, connected: Connected) -> Speaker:
+        """What asks the model in its protocol."""
+        if self._speaker is None:
+            server = connected.server
+            served = Served(
+                server.kind, server.base_url, connected.model, connected.tools, server.api_key
             )
-        if self._scripted is None:
-            from harness.model.script import Script
-            from harness.model.scripted import ScriptedServer
+            wanted, told = self._options.protocol, self._on_protocol
+            self._speaker = speaker(connected.client, served, wanted, self._memory, told)
+        return self._speaker
 
-            self._scripted = ScriptedServer(Script.load(Path(self._options.script)))
-            self._scripted.__enter__()
-        return self._scripted.base_url
+    def _refresh(self, connected: Connected) -> None:
+        """Once: a server that loads models on demand tells what it runs one with after that."""
+        self._refreshed = True
+        known = Model(connected.model, connected.context_length, loaded=connected.loaded)
+        length = refresh(connected.server, known).context_length
+        self._connected = replace(connected, context_length=length)
 
-    def _client(self, server: Server, model: str) -> Client:
-        options = self._options
-        sampling = Sampling(options.max_new_tokens, options.temperature, options.top_p)
-        timeouts = Timeouts(
-            options.connect_timeout, options.first_token_timeout, options.idle_timeout
-        )
-        return Client(server, model, sampling, timeouts)
+    def _asked_again(self, connected: Connected) -> Connected:
+        """A server may have been started again with another context, as we tell users to: what
+        was learned of the former one then no longer counts."""
+        told = told_now(connected.server, connected.model)
+        if told is None and connected.server.lists_models:
+            return connected
+        length = told.context_length if told else None
+        if length is not None and length == connected.context_length:
+            return connected
+        self._learned = None
+        self._refreshed = False
+        return replace(connected, context_length=length, loaded=told.loaded if told else None)
+
+    def _priced(self, connected: Connected) -> Prices:
+        """Raises ConfigError when costs are limited and cannot be known."""
+        server = connected.server
+        prices = Prices(server.kind, server.base_url, connected.model)
+        if self._options.max_cost and (unknown := prices.unknown()):
+            raise ConfigError(
+                f"--max-cost needs a model with a known price, and that of {connected.model!r} is "
+                f"unknown: {unknown}"
+            )
+        return prices

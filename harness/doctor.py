@@ -5,10 +5,13 @@ import platform
 import shutil
 import sys
 from collections.abc import Iterator
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from harness.config import Places, places
 from harness.terminal.safe import encodable, one_line
+
+if TYPE_CHECKING:
+    from harness.model.servers import Server
 
 Row = tuple[str, str, str]
 """What, what was found, and how to get it when it is missing ('' when it is there)."""
@@ -65,16 +68,32 @@ def _git() -> Row:
 
 
 def _servers() -> Iterator[Row]:
-    from harness.model.servers import probe_all
+    from harness.model.named import api_key
+    from harness.model.servers import look_around
 
-    found = [place.server for place in probe_all() if place.server is not None]
-    for server in found:
-        models = ", ".join(server.models[:3]) or "no models listed"
-        more = f" and {len(server.models) - 3} more" if len(server.models) > 3 else ""
-        yield "server", f"{server.kind} at {server.base_url}: {models}{more}", ""
+    found = [place.server for place in look_around(api_key(for_openai=False)) if place.server]
+    open_to_us = [server for server in found if not server.wants_key]
+    for server in open_to_us:
+        yield "server", f"{server.kind} at {server.base_url}: {_models(server)}", ""
+    for server in [] if open_to_us else found:
+        remedy = "set MCA_API_KEY to its key"
+        yield "server", f"{server.kind} at {server.base_url} wants a key", remedy
     if not found:
         remedy = "start one: ollama serve, or llama-server -m MODEL.gguf --jinja"
         yield "server", "no local model server answers", remedy
+
+
+def _models(server: "Server") -> str:
+    from harness.model.models import context_shown
+    from harness.model.servers import ranked
+
+    names = [
+        f"{model.name} (context {context_shown(model)})"
+        for model in ranked(server.entries, server.kind)
+        if model.kind == "chat"
+    ]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more or "no models listed"
 
 
 def _sandbox() -> Row:

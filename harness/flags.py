@@ -5,7 +5,7 @@ import os
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from harness.config import APPROVALS, BACKENDS
+from harness.config import APPROVALS, BACKENDS, PROTOCOLS
 
 PROGRAM = "mini-coding-agent"
 RULES_WORDS = ("check", "run", "why", "query")
@@ -33,7 +33,10 @@ def parser() -> argparse.ArgumentParser:
     add("--max-attempts", type=int)
     add("--max-seconds", type=float)
     add("--max-tokens", type=int)
+    add("--max-cost", type=float)
     add("--max-new-tokens", type=int)
+    add("--context-length", type=int)
+    add("--protocol", choices=PROTOCOLS)
     add("--temperature", type=float)
     add("--top-p", type=float)
     add("--no-ooda", dest="ooda", action="store_const", const=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from harness.errors import UserError
@@ -31,9 +32,12 @@ class Governance:
         *,
         session: str,
         propose_after: int,
+        supposed: Callable[[str], AbstractContextManager[str]] | None = None,
     ) -> None:
         """`current` brings the facts up to the workspace as it is; `propose_after` is the number
-        of sessions that have to speak for a proposal."""
+        of sessions that have to speak for a proposal; `supposed` has facts there that only hold
+        under a protocol while a question about them is answered, and gives a remark."""
+        self._supposed = supposed or (lambda question: nullcontext(""))
         self._book = book
         self._facts = facts
         self._journal = journal
@@ -56,6 +60,11 @@ class Governance:
         """The proof of a fact, or why it does not hold; then also which rules for it are switched
         off, and which tiers are not in force. Raises UserError for what is no fact."""
         self._current()
+        with self._supposed(fact) as remark:
+            answer = self._answered(fact, as_json)
+        return answer if as_json or not remark else f"{answer}\n{remark}"
+
+    def _answered(self, fact: str, as_json: bool) -> str:
         database = self._facts.database
         try:
             return _written(database.why(fact), as_json)

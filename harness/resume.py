@@ -14,9 +14,12 @@ from harness.config import Places
 from harness.errors import UsageError
 from harness.journal import Event, Journal, Recording
 from harness.model.history import History
-from harness.model.values import Message
+from harness.model.values import Message, Usage
+from harness.ooda import prompts
+from harness.ooda.limits import Spent
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_SPEAKERS = ("user", "assistant", "tool")
 _MOST_BYTES = 64 * 1024 * 1024
 """Of a session kept in the workspace."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -62,10 +65,18 @@ def find(where: Places, wanted: str) -> Former:
 def replay(events: Iterable[Event], system: str) -> History:
     """The conversation that the events tell of, legal also where it was cut off."""
     messages: list[Message] = []
+    endings: dict[str, str] = {}
+    request = ""
     for event in events:
         payload = event.payload
         if event.kind == "user_message":
             messages.append({"role": "user", "content": payload.get("content")})
+            if payload.get("cause") == "request":
+                request = prompts.asked(str(payload.get("content")))
+        elif event.kind == "compacted":
+            messages = _compacted(payload.get("messages"))
+        elif event.kind == "outcome":
+            endings[request] = str(payload.get("kind"))
         elif event.kind == "model_reply" and _is_reply(payload.get("message")):
             messages.append(payload["message"])
         elif event.kind == "tool_result":
@@ -73,7 +84,44 @@ def replay(events: Iterable[Event], system: str) -> History:
             messages.append({"role": "tool", **answer})
         elif event.kind == "history_reset":
             messages.clear()
-    return History.from_messages([{"role": "system", "content": system}, *messages])
+            endings.clear()
+    history = History.from_messages([{"role": "system", "content": system}, *messages])
+    history.endings |= endings
+    return history
+
+
+def _compacted(messages: object) -> list[Message]:
+    """What a compaction left, without anything that would speak as the system."""
+    given = messages if isinstance(messages, list) else []
+    return [m for m in given if isinstance(m, dict) and m.get("role") in _SPEAKERS]
+
+
+def spent(events: Iterable[Event]) -> Spent:
+    """What the events tell of tokens and dollars."""
+    found = Spent()
+    for event in events:
+        if event.kind == "model_reply":
+            payload = event.payload
+            found.count(
+                Usage(
+                    _count(payload.get("prompt_tokens")),
+                    _count(payload.get("completion_tokens")),
+                    estimated=payload.get("estimated") is not False,
+                    cached_tokens=_count(payload.get("cached_tokens")),
+                    cost=_amount(payload.get("cost")),
+                )
+            )
+    return found
+
+
+def _count(value: object) -> int:
+    return max(value, 0) if isinstance(value, int) else 0
+
+
+def _amount(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+        return None
+    return float(value)
 
 
 def _is_reply(message: object) -> bool:

@@ -2,7 +2,8 @@
 import at all; a test holds it against the parser."""
 
 HELP = """\
-usage: mini-coding-agent [options] [prompt ... | - | demo | doctor | rules ...]
+usage: mini-coding-agent [options] [prompt ... | - | demo | doctor | models |
+                         serve-model FILE.gguf | rules ...]
 
 A terminal coding agent whose "done" is decided by the harness, not by the
 model. With a prompt it does one request; with - it reads the request from
@@ -12,6 +13,8 @@ sub-commands:
   demo                   a scripted model behind a real server: one task,
                          with and without OODA
   doctor                 what this machine has, what is missing, how to get it
+  models                 the servers and models found on this machine
+  serve-model FILE.gguf  serve a model file on this machine (extra `local`)
   rules check|run|why|query
                          try out rule files without a model (rules --help)
 
@@ -21,7 +24,8 @@ options:
   --cwd DIR              the workspace (default: here)
   --model NAME           the model (default: the best one the server has)
   --host URL             the server, with or without /v1 (default: look for one)
-  --backend KIND         auto, openai, ollama or scripted (default: auto)
+  --backend KIND         auto, openai, ollama, local (--model FILE.gguf),
+                         anthropic, bedrock or scripted (default: auto)
   --script FILE          the replies of --backend scripted
   --resume ID            go on with a session; 'latest' for the last one here
   --approval MODE        ask, auto or never: edits and commands (default: ask)
@@ -29,7 +33,10 @@ options:
   --max-attempts N       verifications a turn (default: 3)
   --max-seconds S        wall clock a turn (default: 1800; 0: no limit)
   --max-tokens N         tokens a turn, in and out (default: no limit)
+  --max-cost USD         dollars a session (default: no limit)
   --max-new-tokens N     tokens a reply (default: the server's)
+  --context-length N     tokens of context (default: what the server tells)
+  --protocol KIND        native, constrained, text or auto (default: auto)
   --temperature T        sampling temperature (default: the server's)
   --top-p P              nucleus sampling (default: the server's)
   --no-ooda              the model and its tools alone: no context, no checks

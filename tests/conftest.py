@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.prefix import assert_stable, journalled
+
 REPOSITORY = Path(__file__).resolve().parent.parent
+_SETTINGS = ("MCA_", "OPENAI_", "OLLAMA_", "ANTHROPIC_", "AWS_")
 
 # a machine that is busy with something else is no failure
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -25,7 +29,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     """A home folder of the test's own, and no setting of the user's."""
     folder = tmp_path_factory.mktemp("home")
     for name in list(os.environ):
-        if name.startswith(("MCA_", "OPENAI_", "OLLAMA_")) or name in ("NO_COLOR", "VIRTUAL_ENV"):
+        if name.startswith(_SETTINGS) or name in ("NO_COLOR", "VIRTUAL_ENV"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(folder))
     # hundreds of processes start this program; each would compile all of it again
@@ -106,12 +110,15 @@ class Agent:
         cwd: Path | None = None,
         timeout: float = 60,
     ) -> Run:
-        """Run against a scripted server which gives `replies` in turn."""
+        """Run against a scripted server which gives `replies` in turn. Every request must be one
+        that a strict server would take."""
         from harness.model.script import Script
         from harness.model.scripted import ScriptedServer
+        from tests.strictness import check_requests, rules_for
 
         given = list(replies) or [say("ok")]
         script = Script.from_json({"replies": given, "after_last": after_last})
+        began = time.time()
         with ScriptedServer(script) as server:
             run = self.run_plain(
                 "--host",
@@ -124,6 +131,9 @@ class Agent:
                 cwd=cwd,
                 timeout=timeout,
             )
+            check_requests(server.requests, rules_for(flags))
+            home = Path((env or {}).get("HOME", os.environ["HOME"]))
+            assert_stable(server.requests, journalled(home, began))
             return Run(run.code, run.out, run.err, list(server.requests))
 
     def run_plain(

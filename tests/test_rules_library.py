@@ -12,6 +12,7 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "rules-library.md"
 BLOCKS = re.findall(r"^```dl\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
 
 WRITES = ["tool_writes('write_file')", "tool_reads('read_file')"]
+TAKES = ["constrained", "tool_reads('read_file')", "takes_file('read_file', 'path')"]
 MANY = [f"imports('f{number}.py', 'hub.py')" for number in range(11)]
 
 
@@ -149,6 +150,23 @@ CASES = [
          "imports('tests/test_a.py', 'src/http_client.py')"],
         HARD.format("a test that uses the network belongs in tests/network", "tests/test_a.py"),
     ),
+    case("read_first:", ["constrained"], "tool_withheld('run_shell')"),
+    case("read_first:", ["constrained", "file_read('a.py')"]),
+    case("read_first:", []),
+    case(
+        "seldom_used('find_references').",
+        ["constrained", "tool_reads('outline')", "tool_reads('read_file')"],
+        "tool_withheld('outline')",
+        "tool_offered('read_file')",
+    ),
+    case("seldom_used('find_references').", ["tool_reads('outline')"]),
+    case(
+        "no_generated:",
+        [*TAKES, "path_candidate('generated/a.py', 1)", "path_candidate('src/a.py', 2)"],
+        "value_withheld('read_file', 'path', 'generated/a.py')",
+        "argument_allowed('read_file', 'path', 'src/a.py')",
+    ),
+    case("no_generated:", [*TAKES, "path_candidate('src/generated/a.py', 1)"]),
     case("generated:", [*WRITES, "tool_requested('c1', 'read_file', 'generated/x.py')"]),
     case(
         "generated:",
@@ -184,7 +202,7 @@ def test_facts_in_conclusions_out(
     derived = {str(fact) for fact in made.derived()}
     assert set(conclusions) <= derived
     if not conclusions:
-        wanted = ("verify_gate", "integrity", "permission")
+        wanted = ("verify_gate", "integrity", "permission", "tool_withheld", "value_withheld")
         own = {
             fact
             for name in wanted

@@ -27,7 +27,7 @@ def base_url(host: str, default_port: int | None = None, source: str = "--host")
     if not re.search(_VERSION, path):
         path += "/v1"
     shown = f"[{name}]" if ":" in name else name
-    if port is None and "://" not in host and default_port and not _is_public(name):
+    if port is None and "://" not in host and default_port and not is_public(name):
         port = default_port
     return f"{parts.scheme}://{shown}{f':{port}' if port else ''}{path}"
 
@@ -58,7 +58,7 @@ def _split(host: str) -> tuple[SplitResult, int | None]:
     text = host.strip()
     if "://" not in text:
         name = text.partition("/")[0]
-        text = f"{'https' if ':' not in name and _is_public(name) else 'http'}://{text}"
+        text = f"{'https' if ':' not in name and is_public(name) else 'http'}://{text}"
     parts = urlsplit(text)
     port = parts.port
     if parts.scheme not in ("http", "https"):
@@ -72,7 +72,7 @@ def _split(host: str) -> tuple[SplitResult, int | None]:
     return parts, port
 
 
-def _is_public(name: str) -> bool:
+def is_public(name: str) -> bool:
     """Whether `name` looks like one of the internet, where plain http would be a mistake."""
     local = name.rpartition(".")[2] in ("local", "lan", "internal", "home", "localhost")
     return "." in name and not local and not re.fullmatch(r"[\d.]+", name)

@@ -10,25 +10,38 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from harness.model.ids import fresh_id
+from harness.model.nesting import Nesting
 from harness.model.offer import Offer
 from harness.model.repair import as_object, parse_object
-from harness.model.strict import is_object
+from harness.model.repetition import IN_ARGUMENTS, Gathered
+from harness.model.strict import strict_value
 from harness.model.values import Call
+
+MOST_CALLS = 128
+"""Of one reply. More is a model that cannot stop."""
 
 _SHOWN = 200
 """Characters of bad arguments that are quoted back to the model."""
 
 
-def build_call(call_id: str, name: str, sent: Any, offer: Offer) -> Call:
-    """A call from its name and its arguments as sent: an object, a text, or nothing at all."""
+def build_call(call_id: str, name: str, sent: Any, offer: Offer, found: bool = False) -> Call:
+    """A call from its name and its arguments as sent: an object, a text, or nothing at all.
+
+    `found` tells that it stood in the text of the reply.
+    """
     name = offer.resolve(name)
     raw = sent if isinstance(sent, str) else "" if sent is None else _dump(sent)
-    if not raw.strip():
-        return Call(call_id, name, {}, raw)
-    found = parse_object(raw) if isinstance(sent, str) else as_object(sent)
-    if found is not None:
-        return Call(call_id, name, found, raw)
-    return Call(call_id, name, None, raw, _not_an_object(name, raw, offer))
+    given, repaired = _given(sent, raw)
+    if given is None:
+        problem = _not_an_object(name, raw, offer)
+        return Call(call_id, name, None, raw, problem, "malformed_tool_call", found or repaired)
+    arguments = offer.fitted(name, given)
+    error = None
+    if name not in offer:
+        error = "unknown_tool"
+    elif offer.misfit(name, arguments):
+        error = "invalid_arguments"
+    return Call(call_id, name, arguments, raw, error=error, mended=found or repaired)
 
 
 class NativeCalls:
@@ -36,9 +49,16 @@ class NativeCalls:
 
     def __init__(self) -> None:
         self._parts: list[_Part] = []
+        self._by_id: dict[str, _Part] = {}
+        self._by_index: dict[int, _Part] = {}
 
     def __bool__(self) -> bool:
         return bool(self._parts)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the calls, or the arguments of the last one, go on without end."""
+        return len(self._parts) > MOST_CALLS or (bool(self._parts) and self._parts[-1].repeats)
 
     def add_delta(self, pieces: Any) -> None:
         """Take the `tool_calls` of one streamed delta."""
@@ -48,45 +68,48 @@ class NativeCalls:
             if part is None or part.is_followed_by(name, sent):
                 if part is not None and part.is_repeated_by(call_id, sent):
                     continue
-                part = _Part(call_id, index)
-                self._parts.append(part)
+                part = self._new(call_id, index)
             part.add(call_id, name, sent)
+            if part.id:
+                self._by_id.setdefault(part.id, part)
 
     def add_message(self, calls: Any) -> None:
         """Take the `tool_calls` of a whole message."""
         for piece in _mappings(calls):
             call_id, index, name, sent = _fields(piece)
-            part = _Part(call_id, index)
-            part.add(call_id, name, sent)
-            self._parts.append(part)
+            self._new(call_id, index).add(call_id, name, sent)
 
     def finish(self, offer: Offer, used: Collection[str]) -> tuple[tuple[Call, ...], bool]:
         """The calls, with ids that are unique also among `used`, and whether a nameless one
         had to be left out."""
         taken = set(used)
         calls: list[Call] = []
-        named = [part for part in self._parts if part.name]
+        named = [part for part in self._parts if part.name.strip()]
         for part in named:
             call_id = part.id if part.id and part.id not in taken else fresh_id()
             taken.add(call_id)
             calls.append(build_call(call_id, part.name, part.sent, offer))
         return tuple(calls), len(named) < len(self._parts)
 
-    def _candidate(self, call_id: str, index: int | None, name: str) -> "_Part | None":
-        known = [part for part in self._parts if call_id and part.id == call_id]
-        if known:
-            return known[-1]
-        if call_id and name:
-            return self._unnumbered(index)
-        same = [part for part in self._parts if index is not None and part.index == index]
-        if same:
-            return same[-1]
-        return self._parts[-1] if self._parts and not name else None
+    def _new(self, call_id: str, index: int | None) -> "_Part":
+        part = _Part(call_id, index)
+        self._parts.append(part)
+        if call_id:
+            self._by_id[call_id] = part
+        if index is not None:
+            self._by_index[index] = part
+        return part
 
-    def _unnumbered(self, index: int | None) -> "_Part | None":
-        """The call at `index` whose id has not come yet."""
-        same = [part for part in self._parts if index is not None and part.index == index]
-        return same[-1] if same and not same[-1].id else None
+    def _candidate(self, call_id: str, index: int | None, name: str) -> "_Part | None":
+        if call_id and call_id in self._by_id:
+            return self._by_id[call_id]
+        same = None if index is None else self._by_index.get(index)
+        if call_id and name:
+            # the call at this index whose id has not come yet
+            return same if same is not None and not same.id else None
+        if same is not None:
+            return same
+        return self._parts[-1] if self._parts and not name else None
 
 
 class _Part:
@@ -97,18 +120,24 @@ class _Part:
         self.index = index
         self.name = ""
         self._object: Any = None
-        self._texts: list[str] = []
+        self._text = Gathered(IN_ARGUMENTS)
+        self._nesting = Nesting()
+        self._unseen: list[str] = []
 
     @property
     def sent(self) -> Any:
-        return "".join(self._texts) if self._texts else self._object
+        return str(self._text) if self._text else self._object
+
+    @property
+    def repeats(self) -> bool:
+        return self._text.repeats
 
     def add(self, call_id: str, name: str, sent: Any) -> None:
         self.id = self.id or call_id
         self.name = name or self.name
         if isinstance(sent, str):
             if sent:
-                self._texts.append(sent)
+                self._unseen.append(self._text.add(sent))
         elif sent is not None:
             self._object = sent
 
@@ -127,29 +156,45 @@ class _Part:
         return bool(call_id) and call_id == self.id and sent == self.sent
 
     def _complete(self) -> bool:
-        if not self._texts:
+        if not self._text:
             return self._object is not None
-        if not self._texts[-1].rstrip().endswith("}"):
-            return False
-        return is_object(str(self.sent))
+        self._nesting.feed("".join(self._unseen))
+        self._unseen.clear()
+        return self._nesting.whole
+
+
+def _given(sent: Any, raw: str) -> tuple[dict[str, Any] | None, bool]:
+    """The arguments that were sent, and whether they had to be repaired."""
+    if not raw.strip():
+        return {}, False
+    if not isinstance(sent, str):
+        found = as_object(sent)
+        return found, found is not sent
+    try:
+        value = strict_value(raw)
+    except ValueError:
+        value = None
+    if isinstance(value, dict):
+        return value, False
+    return parse_object(raw), True
 
 
 def _mappings(value: Any) -> Sequence[Mapping[str, Any]]:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         value = [value]
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _fields(piece: Mapping[str, Any]) -> tuple[str, int | None, str, Any]:
     function = piece.get("function")
-    if not isinstance(function, Mapping):
+    if not isinstance(function, dict):
         function = piece
     index, call_id, name = piece.get("index"), piece.get("id"), function.get("name")
     return (
         str(call_id) if isinstance(call_id, str | int) else "",
         index if isinstance(index, int) else None,
         name if isinstance(name, str) else "",
-        function.get("arguments"),
+        function.get("arguments", function.get("parameters")),
     )
 
 
@@ -164,7 +209,7 @@ def _not_an_object(name: str, raw: str, offer: Offer) -> str:
     wanted = ", ".join(offer.arguments(name))
     shown = raw if len(raw) <= _SHOWN else raw[: _SHOWN - 3] + "..."
     return (
-        f"The arguments of {name!r} are not one JSON object: {shown!r}. Nothing was run. Send one "
-        f'complete object{f" with {wanted}" if wanted else ""}; inside strings write \\" for a '
-        "quote and \\n for a new line."
+        f"The arguments of {name[:_SHOWN]!r} are not one JSON object: {shown!r}. Nothing was run. "
+        f"Send one complete object{f' with {wanted}' if wanted else ''}; inside strings escape the "
+        'quotes (\\") and write \\n for a new line.'
     )

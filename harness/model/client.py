@@ -1,39 +1,39 @@
 """One chat request: the openai SDK, its own retries off, with our limits and our table of causes.
 
-The SDK builds the request, transport.py carries it, reading.py reads the answer. A call is
-returned only when its reply is complete.
+posting.py sends, reading.py reads the answer, retrying.py asks again where that may help, and
+remedies.py mends what a server refused. A call is returned only when its reply is complete.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import ModelFailure
-from harness.model.failures import CAUSES, RequestFailed, one_line
+from harness.model.failures import RequestFailed, one_line
 from harness.model.patience import Patience
+from harness.model.posting import posted
+from harness.model.retrying import persist
 from harness.model.servers import Server, list_models
 from harness.model.tokens import estimate_tokens
-from harness.model.values import Message, Reply, RetryNote, Sampling, Timeouts, Usage
+from harness.model.values import Asked, Reply, RetryNote, Sampling, Timeouts, Usage
 
 if TYPE_CHECKING:
-    import httpx2
-
-LONGEST_WAITING = 10.0
-"""Seconds that all waits before further tries of one request may take together."""
-
-NO_KEY = "none"
-"""Sent where a server needs no key: the SDK insists on one."""
-
-_NEEDED_HEADERS = ("Host", "Accept", "Content-Type", "Content-Length", "User-Agent")
+    from harness.model.remedies import Mending
 
 _MOST_NAMED = 8
 """Models named when the wanted one is not there."""
 
+_LOOK_SECONDS = 1.0
+"""How often a server is asked whether it has loaded the model."""
+
+_NOT_THERE = frozenset({"refused", "proxy", "deadline"})
+"""Causes which do not tell that somebody answered."""
+
 
 class Client:
-    """Asks one model at one server."""
+    """Asks one model at one server, and remembers how that server wants to be asked."""
 
     def __init__(
         self,
@@ -47,127 +47,147 @@ class Client:
         self.model = model.encode("utf-8", "replace").decode("utf-8")
         self._sampling = sampling
         self._timeouts = timeouts
+        self._mending: Mending | None = None
+        self._answered = False
 
     def complete(
         self,
-        messages: Sequence[Message],
-        tools: Sequence[Mapping[str, Any]],
+        asked: Asked,
         on_text: Callable[[str], None],
         on_retry: Callable[[RetryNote], None],
-        deadline: float | None = None,
     ) -> Reply:
         """Ask for the next reply. `on_text` is given its visible text piece by piece.
 
-        `deadline` is a time of time.monotonic(). Raises ModelFailure with one clear line.
+        Raises ModelFailure with one clear line.
         """
-        waited = 0.0
-        tries = 0
-        while True:
-            tries += 1
-            try:
-                return self._try(messages, tools, on_text, deadline)
-            except RequestFailed as failed:
-                wait = _wait(failed, tries, waited, deadline)
-                if wait is None:
-                    return self._give_up(failed)
-                on_retry(RetryNote(failed.error_class, self._line(failed), wait))
-                time.sleep(wait)
-                waited += wait
+        if self._mending:
+            self._mending.begin()
+        try:
+            reply = persist(
+                lambda: self._attempt(asked, on_text),
+                lambda failed: failed.what(self.server.base_url),
+                on_retry,
+                asked.deadline,
+                mend=lambda failed: self._mend(failed, asked),
+                pause=self._pause,
+                loading=self._timeouts.first_token,
+            )
+        except RequestFailed as failed:
+            return self._give_up(failed)
+        if self._mending:
+            self._mending.keep()
+        return reply
 
-    def _try(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[Mapping[str, Any]],
-        on_text: Callable[[str], None],
-        deadline: float | None,
-    ) -> Reply:
-        patience = Patience(self._timeouts, deadline)
-        used = {call["id"] for message in messages for call in message.get("tool_calls", ())}
-        with self._post(self._body(messages, tools), patience) as response:
+    def _attempt(self, asked: Asked, on_text: Callable[[str], None]) -> Reply:
+        """Send the request once. Raises RequestFailed, fit to be told."""
+        shown: list[str] = []
+
+        def show(text: str) -> None:
+            shown.append(text)
+            on_text(text)
+
+        try:
+            reply = self._try(asked, show)
+        except RequestFailed as failed:
+            failed.text = "".join(shown)
+            recovered = self._recovered(failed, asked, show)
+            if recovered is None:
+                self._note(failed)
+                raise
+            reply = recovered
+        self._answered = True
+        return _counted(reply, asked)
+
+    def _try(self, asked: Asked, on_text: Callable[[str], None]) -> Reply:
+        patience = Patience(self._timeouts, asked.deadline)
+        with posted(self.server, self._body(asked), patience, self._timeouts) as response:
             # what reads a reply is imported while the server still thinks about it
             from harness.model.reading import read_reply
 
-            reply = read_reply(response.iter_bytes(), tools, used, patience, on_text)
-        # a server that counts nothing has not counted
-        if reply.usage.estimated or not reply.usage.prompt_tokens:
-            prompt = estimate_tokens([*messages, *tools])
-            completion = reply.usage.completion_tokens or estimate_tokens(
-                [reply.text, reply.reasoning, *(call.raw for call in reply.calls)]
-            )
-            reply = replace(reply, usage=Usage(prompt, completion))
-        return reply
+            pieces = response.iter_bytes()
+            known = replace(asked.known, max_tokens=self._sampling.max_new_tokens)
+            decoder = asked.decoder(known) if asked.decoder else None
+            return read_reply(pieces, asked.tools, _used(asked), patience, on_text, decoder, known)
 
-    def _body(
-        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]]
-    ) -> dict[str, Any]:
+    def _body(self, asked: Asked) -> dict[str, Any]:
+        """The body of the request, as this server takes it."""
         sampling = self._sampling
         optional = {
-            "tools": list(tools) or None,
+            "tools": list(asked.tools) or None,
             "max_tokens": sampling.max_new_tokens,
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
         }
-        return {
+        body = {
             "model": self.model,
-            "messages": list(messages),
+            "messages": list(asked.messages),
             **{key: value for key, value in optional.items() if value is not None},
             "stream": True,
             "stream_options": {"include_usage": True},
+            **asked.extra,
         }
+        return self._mending.mended(body) if self._mending else body
 
-    @contextmanager
-    def _post(self, body: Mapping[str, Any], patience: Patience) -> "Iterator[httpx2.Response]":
-        """The response to the one POST there is, closed in any case."""
-        import openai  # isort: skip - httpx2 is a part of it and costs nothing after it
-        import httpx2
+    def _mend(self, failed: RequestFailed, asked: Asked) -> str:
+        """Change what is sent next so that the server takes it: how, or "" when that cannot be."""
+        if not failed.may_be_mended:
+            return ""
+        from harness.model.remedies import Mending
 
-        from harness.model.transport import http_client
+        self._mending = self._mending or Mending()
+        return self._mending.take(failed, self._body(asked))
 
-        http = http_client(self.server.base_url, patience, self._timeouts)
-        if not self.server.for_openai:
-            http.event_hooks = {"request": [self._without_environment]}
-        sdk = openai.OpenAI(
-            base_url=self.server.base_url,
-            api_key=self.server.api_key or NO_KEY,
-            max_retries=0,
-            http_client=http,
-        )
-        streamed = True
-        try:
-            # not `chat.completions`: its types take 20 ms to import, and the body is to be read
-            # byte by byte
-            response = sdk.post(
-                "/chat/completions", cast_to=httpx2.Response, body=dict(body), stream=streamed
-            )
-            try:
-                yield response
-            finally:
-                response.close()
-        except openai.APIStatusError as error:
-            from harness.model.classify import classify
+    def _recovered(
+        self, failed: RequestFailed, asked: Asked, on_text: Callable[[str], None]
+    ) -> Reply | None:
+        """The reply whose call the server could not read, when its error quotes the whole call."""
+        if failed.cause != "tool_parse":
+            return None
+        from harness.model.recovery import quoted_reply
 
-            retry_after = error.response.headers.get("retry-after", "")
-            raise classify(error.status_code, error.response.text, retry_after) from None
-        except (openai.APIError, httpx2.HTTPError) as error:
-            raise _translated(error, patience) from None
-        finally:
-            http.close()
+        patience = Patience(self._timeouts, asked.deadline)
+        return quoted_reply(failed, asked.tools, _used(asked), patience, on_text)
 
-    def _without_environment(self, request: "httpx2.Request") -> None:
-        """Take out what the SDK adds from OPENAI_ORG_ID, OPENAI_PROJECT_ID and
-        OPENAI_CUSTOM_HEADERS, which may hold a key."""
-        needed = {name: request.headers[name] for name in _NEEDED_HEADERS}
-        request.headers.clear()
-        request.headers.update(needed)
-        request.headers["Authorization"] = f"Bearer {self.server.api_key or NO_KEY}"
+    def _note(self, failed: RequestFailed) -> None:
+        """Keep the key out of it, and tell a server that went away from one that never was."""
+        from harness.model.redact import without_secret
+
+        failed.said = without_secret(failed.said, self.server.api_key)
+        if failed.cause not in _NOT_THERE:
+            self._answered = True
+        elif failed.cause == "refused" and self._answered:
+            failed.cause = "gone"
 
     def _give_up(self, failed: RequestFailed) -> Reply:
         """A reply that only the model can mend goes back to it; all else ends the turn."""
         if failed.cause == "tool_parse":
             said = one_line(failed.said)
             detail = f"The server could not read your tool call: {said}. Send it again."
-            return Reply(error="malformed_tool_call", detail=detail)
-        raise ModelFailure(failed.error_class, self._line(failed)) from None
+            return Reply(text=failed.text, error="malformed_tool_call", detail=detail)
+        line = self._line(failed)
+        raise ModelFailure(failed.error_class, line, failed.context_length, failed.text) from None
+
+    def _pause(self, failed: RequestFailed, seconds: float) -> None:
+        """Wait; while a model is being loaded, only until llama.cpp says that it is there. A
+        server that has not said that it is not is one that always says it is."""
+        until = time.monotonic() + seconds
+        looks = failed.cause == "loading" and self.server.base_url.startswith("http:")
+        looks = looks and self._health() == 503
+        while (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, _LOOK_SECONDS) if looks else left)
+            health = self._health() if looks and left > _LOOK_SECONDS else None
+            if health == 200:
+                return
+            looks = health == 503
+
+    def _health(self) -> int | None:
+        """The status of `/health`, which llama.cpp answers with 503 until the model is there."""
+        from harness.model.probe import exchange
+
+        root = "/".join(self.server.base_url.split("/")[:3])
+        with suppress(RequestFailed):
+            return exchange(f"{root}/health", {}, _LOOK_SECONDS).status
+        return None
 
     def _line(self, failed: RequestFailed) -> str:
         note = self._models_note() if failed.cause == "not_found" else ""
@@ -181,23 +201,17 @@ class Client:
         return f"It has: {names}{pull}" if names else pull.strip(" ()")
 
 
-def _wait(failed: RequestFailed, tries: int, waited: float, deadline: float | None) -> float | None:
-    """Seconds to wait before the next try, or None when there is none."""
-    waits = CAUSES[failed.cause].waits
-    if tries > len(waits):
-        return None
-    wait = waits[tries - 1] if failed.wait is None else failed.wait
-    late = deadline is not None and time.monotonic() + wait >= deadline
-    return None if late or waited + wait > LONGEST_WAITING else wait
+def _used(asked: Asked) -> set[str]:
+    """The call ids of the conversation so far."""
+    return {call["id"] for m in asked.messages for call in m.get("tool_calls") or ()}
 
 
-def _translated(error: Exception, patience: Patience) -> RequestFailed:
-    """What the SDK's or a proxy's transport says, in our terms."""
-    import httpx2
-
-    reason = error.__cause__ or error
-    if isinstance(reason, httpx2.TimeoutException):
-        return patience.expired()
-    if isinstance(reason, httpx2.ConnectError | httpx2.ProxyError):
-        return RequestFailed("refused", str(reason))
-    return RequestFailed("interrupted", str(reason))
+def _counted(reply: Reply, asked: Asked) -> Reply:
+    """`reply` with tokens estimated where the server counted nothing: it has not counted then."""
+    if not reply.usage.estimated and reply.usage.prompt_tokens:
+        return reply
+    prompt = estimate_tokens([*asked.messages, *asked.tools])
+    completion = reply.usage.completion_tokens or estimate_tokens(
+        [reply.text, reply.reasoning, *(call.raw for call in reply.calls)]
+    )
+    return replace(reply, usage=Usage(prompt, completion))

@@ -6,18 +6,21 @@ reasoning, and `Decoder.shown` starts again at 0.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from harness.model.calls import NativeCalls, build_call
-from harness.model.families import NOT_LAST, Block, Written, read_blocks
+from harness.model.calls import MOST_CALLS, NativeCalls, build_call
+from harness.model.content import split
+from harness.model.families import FAMILIES
+from harness.model.families.form import Family
 from harness.model.ids import fresh_id
-from harness.model.markup import THINK_END
+from harness.model.markup import Grammar
 from harness.model.offer import Offer
+from harness.model.repetition import IN_REASONING, IN_TEXT, Gathered
 from harness.model.tokens import estimate_tokens
-from harness.model.values import Call, Reply, Usage
-from harness.model.visible import VisibleText, leading_thoughts, lone_thought_end
+from harness.model.usages import at_limit, over_context, prompt_was_cut, read_usage
+from harness.model.values import Call, Known, Reply, Usage
+from harness.model.visible import VisibleText
 
 _REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
 _ANNOUNCEMENT = re.compile(
@@ -32,12 +35,17 @@ DETAILS: Mapping[str, str] = {
     "truncated_tool_call": "Your reply was truncated ({finish}), so the tool call in it was not "
     "run. Send it again in smaller parts.",
     "malformed_tool_call": "Your tool call had no tool name, so it was not run. Send it again.",
+    "repetition": "Your reply repeated itself without end and was stopped, so nothing of it "
+    "counts. Answer again, or call a tool.",
+    "context_overflow": "The conversation is longer than the context of the model.",
 }
 """What the model is told of a reply that cannot be used."""
 
-_CUT_SHORT = frozenset(
-    {"length", "max_tokens", "model_length", "content_filter", "abort", "aborted", "error"}
-)
+_AT_LIMIT = frozenset({"length", "max_tokens", "model_length"})
+_CUT_SHORT = _AT_LIMIT | {
+    *("content_filter", "error", "timeout", "abort", "aborted", "cancelled", "canceled"),
+    "insufficient_system_resource",
+}
 """Finish reasons of replies that are not whole."""
 
 
@@ -45,17 +53,27 @@ class Decoder:
     """Decodes one reply, chunk by chunk.
 
     `shown` counts the characters of the final text that `feed` has returned so far; `started`
-    tells whether anything of the reply has come, `finished` whether the server named a reason.
+    tells whether anything of the reply has come, `finished` whether the server named a reason,
+    `repeats` that the reply repeats itself without end and no more of it is needed.
     """
 
-    def __init__(self, tools: Sequence[Mapping[str, Any]], used: Collection[str] = ()) -> None:
-        """`used` are the call ids of the conversation so far, which a reply may not repeat."""
+    def __init__(
+        self,
+        tools: Sequence[Mapping[str, Any]],
+        used: Collection[str] = (),
+        known: Known | None = None,
+        families: Iterable[Family] = FAMILIES,
+    ) -> None:
+        """`used` are the call ids of the conversation so far, which a reply may not repeat;
+        `families` the formats in which a call may stand in the text."""
         self._offer = Offer(tools)
         self._used = used
-        self._content: list[str] = []
-        self._reasoning: list[str] = []
+        self._known = known or Known()
+        self._grammar = Grammar(families)
+        self._content = Gathered(IN_TEXT)
+        self._reasoning = Gathered(IN_REASONING)
         self._native = NativeCalls()
-        self._visible = VisibleText()
+        self._visible = VisibleText(self._grammar)
         self._finish: str | None = None
         self._usage: Usage | None = None
 
@@ -71,167 +89,165 @@ class Decoder:
     def finished(self) -> bool:
         return self._finish is not None
 
+    @property
+    def repeats(self) -> bool:
+        return self._content.repeats or self._reasoning.repeats or self._native.repeats
+
     def feed(self, chunk: Mapping[str, Any]) -> str:
         """Take a chat.completion.chunk or a whole chat.completion; the text to show now."""
-        if not isinstance(chunk, Mapping):
+        text = _only_text(chunk)
+        if text is not None:
+            return self._visible.feed(self._content.add(text))
+        return self._feed(chunk)
+
+    def _feed(self, chunk: Mapping[str, Any]) -> str:
+        if not isinstance(chunk, dict):
             return ""
-        self._usage = _usage(chunk.get("usage")) or self._usage
+        usage = chunk.get("usage")
+        if usage:
+            self._usage = read_usage(usage) or self._usage
         choice = _first_choice(chunk.get("choices"))
         reason = choice.get("finish_reason")
         if isinstance(reason, str) and reason:
             self._finish = reason
-        streamed = isinstance(choice.get("delta"), Mapping)
-        message = choice.get("delta" if streamed else "message")
-        if not isinstance(message, Mapping):
-            return ""
-        add_calls = self._native.add_delta if streamed else self._native.add_message
-        add_calls(message.get("tool_calls") or message.get("function_call"))
-        reasoning, text = _texts(message)
-        if reasoning:
-            self._reasoning.append(reasoning)
-        if text:
-            self._content.append(text)
-        return self._visible.feed(text)
+        delta = choice.get("delta")
+        if isinstance(delta, dict):
+            return self._take(delta, self._native.add_delta)
+        message = choice.get("message")
+        return self._take(message, self._native.add_message) if isinstance(message, dict) else ""
 
     def finish(self) -> Reply:
         """The whole reply. Call ids are the server's where those are usable, else random."""
-        parts = _split("".join(self._content), self._offer)
+        cut = self._is_cut() or bool(self._native)
+        parts = split(str(self._content), self._offer, self._grammar, strict=cut)
         if parts.lone_thought and not self._visible.thought:
             self._visible.forget()
-        reasoning = "\n".join(filter(None, ("".join(self._reasoning), parts.reasoning))).strip()
+        reasoning = "\n".join(filter(None, (str(self._reasoning), parts.reasoning))).strip()
         calls, nameless = self._native.finish(self._offer, self._used)
-        problem = "" if calls else parts.problem
+        problem = None if calls else parts.problem
         if not calls and not self._native:
             calls = tuple(
-                build_call(fresh_id(), call.name, call.arguments, self._offer)
+                build_call(fresh_id(), call.name, call.arguments, self._offer, found=True)
                 for call in parts.calls
             )
-        error = self._error(calls, bool(problem) or nameless, parts.text, reasoning)
+        usage = self._usage or self._estimate(reasoning, calls)
+        broken = problem.error if problem else "malformed_tool_call" if nameless else None
+        error = self._error(calls, broken, parts.text, reasoning, usage)
+        detail = problem.sentence if problem and error == broken else _detail(error, self._finish)
         return Reply(
             text=parts.text,
             reasoning=reasoning,
             calls=() if error else calls,
-            finish=self._finish,
-            usage=self._usage or self._estimate(reasoning, calls),
+            finish=_ended(self._finish, bool(calls), error),
+            usage=usage,
             error=error,
-            detail=self._detail(error, problem),
+            detail=detail,
+            mended=any(call.mended for call in calls),
+            truncated_prompt=prompt_was_cut(usage, self._known),
         )
 
-    def _error(
-        self, calls: tuple[Call, ...], broken: bool, text: str, reasoning: str
-    ) -> str | None:
-        if (self._finish or "").lower() in _CUT_SHORT:
-            return "truncated_tool_call" if calls or broken else "truncated_text"
+    def _take(self, message: Mapping[str, Any], add_calls: Callable[[Any], None]) -> str:
+        """Take a delta or a whole message."""
+        calls = message.get("tool_calls") or message.get("function_call")
         if calls:
-            return None
-        if broken:
-            return "malformed_tool_call"
+            add_calls(calls)
+        thought = _thought(message)
+        if thought:
+            self._reasoning.add(thought)
+        text = _plain(message.get("content") or message.get("refusal"))
+        return self._visible.feed(self._content.add(text)) if text else ""
+
+    def _error(
+        self, calls: tuple[Call, ...], broken: str | None, text: str, reasoning: str, usage: Usage
+    ) -> str | None:
+        """The first reason why the reply cannot be used."""
+        if self.repeats or len(calls) > MOST_CALLS:
+            return "repetition"
+        if not calls and not broken and not text and over_context(usage, self._known):
+            return "context_overflow"
+        if self._is_cut():
+            return "truncated_tool_call" if calls or broken else "truncated_text"
+        if calls or broken:
+            return None if calls else broken
         if text:
             lost = self._finish == "tool_calls" and _ANNOUNCEMENT.fullmatch(text)
             return "empty" if lost else None
-        hidden = any(block.is_call for block in read_blocks("\n" + reasoning, self._offer))
+        hidden = any(block.is_call for block in self._grammar.blocks("\n" + reasoning, self._offer))
         return "call_in_reasoning" if hidden else "empty"
 
-    def _detail(self, error: str | None, problem: str) -> str:
-        if error == "malformed_tool_call" and problem:
-            return problem
-        return DETAILS[error].format(finish=self._finish) if error else ""
+    def _is_cut(self) -> bool:
+        """Whether the server stopped the reply before its end."""
+        by_name = (self._finish or "").lower() in _CUT_SHORT
+        return by_name or (self._usage is not None and at_limit(self._usage, self._known))
 
     def _estimate(self, reasoning: str, calls: tuple[Call, ...]) -> Usage:
-        written = "".join([*self._content, reasoning, *(call.name + call.raw for call in calls)])
-        return Usage(0, estimate_tokens(written), estimated=True)
+        sent = "".join(call.name + call.raw for call in calls)
+        return Usage(0, estimate_tokens(f"{self._content}{reasoning}{sent}"), estimated=True)
 
 
 def decode(
-    chunks: Iterable[Mapping[str, Any]] | Mapping[str, Any], tools: Sequence[Mapping[str, Any]]
+    chunks: Iterable[Mapping[str, Any]] | Mapping[str, Any],
+    tools: Sequence[Mapping[str, Any]],
+    known: Known | None = None,
+    families: Iterable[Family] = FAMILIES,
 ) -> Reply:
     """Decode chunks, or one whole response object."""
-    decoder = Decoder(tools)
+    decoder = Decoder(tools, known=known, families=families)
     for chunk in [chunks] if isinstance(chunks, Mapping) else chunks:
         decoder.feed(chunk)
+        if decoder.repeats:
+            break
     return decoder.finish()
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """A message's content taken apart."""
-
-    text: str
-    reasoning: str
-    lone_thought: bool
-    calls: tuple[Written, ...]
-    problem: str
+def _detail(error: str | None, finish: str | None) -> str:
+    return DETAILS[error].format(finish=finish or "output limit") if error else ""
 
 
-def _split(content: str, offer: Offer) -> _Parts:
-    thoughts, answer = leading_thoughts(content)
-    text = "\n" + answer
-    lone_end = -1 if thoughts else lone_thought_end(text)
-    if lone_end >= 0:
-        more, answer = leading_thoughts(text[lone_end + len(THINK_END) :])
-        thoughts = [text[:lone_end], *more]
-        text = "\n" + answer
-    blocks = read_blocks(text, offer)
-    first = _first_of_last(text, blocks)
-    last = blocks[first:]
-    astray = [block for block in blocks[:first] if block.tagged]
-    problems = [NOT_LAST] if astray else [block.problem for block in last if block.problem]
-    return _Parts(
-        text=_without(text, [*astray, *last]).strip(),
-        reasoning="\n".join(thought.strip() for thought in thoughts),
-        lone_thought=lone_end >= 0,
-        calls=() if problems else tuple(call for block in last for call in block.calls),
-        problem=problems[0] if problems else "",
-    )
-
-
-def _first_of_last(text: str, blocks: Sequence[Block]) -> int:
-    """The index from which on the blocks are calls, with only white space between and after."""
-    first = len(blocks)
-    end = len(text)
-    while first and blocks[first - 1].is_call and not text[blocks[first - 1].end : end].strip():
-        first -= 1
-        end = blocks[first].start
-    return first
-
-
-def _without(text: str, blocks: Sequence[Block]) -> str:
-    kept: list[str] = []
-    at = 0
-    for block in blocks:
-        kept.append(text[at : block.start])
-        at = block.end
-    return "".join([*kept, text[at:]])
+def _ended(finish: str | None, called: bool, error: str | None) -> str | None:
+    """How a reply ended: by what it holds where it is whole, since servers often name another
+    reason; else in the server's word, with one for the limit."""
+    if error is None:
+        return "tool_calls" if called else "stop"
+    return "length" if (finish or "").lower() in _AT_LIMIT else finish
 
 
 def _first_choice(choices: Any) -> Mapping[str, Any]:
-    for choice in choices if isinstance(choices, list) else []:
-        if isinstance(choice, Mapping) and choice.get("index") in (0, None):
+    for choice in choices if isinstance(choices, list) else ():
+        if isinstance(choice, dict) and choice.get("index") in (0, None):
             return choice
     return {}
 
 
-def _texts(message: Mapping[str, Any]) -> tuple[str, str]:
-    """The reasoning and the text of a delta or message."""
-    reasoning = next((_plain(message[key]) for key in _REASONING_KEYS if message.get(key)), "")
-    content = message.get("content") or message.get("refusal")
+def _only_text(chunk: Mapping[str, Any]) -> str | None:
+    """The text of a chunk that brings nothing else, as nearly all do; None for any other."""
+    try:
+        (choice,) = chunk["choices"]
+        delta = choice["delta"]
+        text = delta["content"]
+        alone = len(delta) == 1 or (len(delta) == 2 and "role" in delta)
+        if alone and not choice.get("finish_reason") and not choice.get("index"):
+            return text if type(text) is str and not chunk.get("usage") else None
+    except (KeyError, TypeError, ValueError, AttributeError):
+        pass
+    return None
+
+
+def _thought(message: Mapping[str, Any]) -> str:
+    """The reasoning in a delta or message, under whichever name the server has for it."""
+    for key in _REASONING_KEYS:
+        if message.get(key):
+            return _plain(message[key])
+    content = message.get("content")
     if not isinstance(content, list):
-        return reasoning, _plain(content)
-    parts = [part for part in content if isinstance(part, Mapping)]
-    thought = "".join(_plain(part["thinking"]) for part in parts if "thinking" in part)
-    return reasoning or thought, "".join(_plain(part.get("text")) for part in parts)
+        return ""
+    return "".join(_plain(part.get("thinking")) for part in content if isinstance(part, Mapping))
 
 
 def _plain(value: Any) -> str:
-    if isinstance(value, list):
-        return "".join(_plain(part.get("text")) for part in value if isinstance(part, Mapping))
-    return value if isinstance(value, str) else ""
-
-
-def _usage(usage: Any) -> Usage | None:
-    if not isinstance(usage, Mapping):
-        return None
-    prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    if not isinstance(prompt, int) or not isinstance(completion, int):
-        return None
-    return Usage(max(prompt, 0), max(completion, 0), estimated=False)
+    """A text, alone or in parts."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list):
+        return ""
+    return "".join(_plain(part.get("text")) for part in value if isinstance(part, Mapping))

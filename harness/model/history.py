@@ -1,10 +1,10 @@
-"""The conversation as it is sent: always legal, and never rewritten.
+"""The conversation as it is sent: always legal, and rewritten by a compaction alone.
 
-Legal means what the strictest servers and chat templates accept: one system message, first; no
-two user messages without an answer between them; every call has an id of its own and exactly one
-tool message directly after; arguments are the text of a JSON object; content is "" and not null;
-no reasoning is sent back. What was sent once stays byte for byte the beginning of what is sent
-next, so that a server can reuse its cache.
+Legal means what the strictest servers and chat templates accept (see legal.py): one system
+message, first; no two user messages without an answer between them; every call has an id of its
+own and exactly one tool message directly after; arguments are the text of a JSON object; content
+is "" and not null; no reasoning is sent back. What was sent once stays byte for byte the beginning
+of what is sent next, so that a server can reuse its cache.
 """
 
 import json
@@ -27,10 +27,16 @@ _PER_MESSAGE = 4
 """Tokens a chat template spends around each message."""
 
 
+def estimate_message(message: Message) -> int:
+    """About how many tokens a message is, with what the template puts around it."""
+    return _PER_MESSAGE + estimate_tokens(message)
+
+
 class History:
-    """The messages of one session."""
+    """The messages of one session. `endings` tells how requests ended, by what was asked."""
 
     def __init__(self, system: str) -> None:
+        self.endings: dict[str, str] = {}
         self._messages: list[Message] = []
         self._tokens = 0
         self._open: dict[str, str] = {}  # ids of unanswered calls, as told us -> as sent
@@ -56,12 +62,12 @@ class History:
         """The newest message."""
         return self._messages[-1]
 
-    def user(self, text: str) -> None:
+    def user(self, text: str) -> Message:
         """Add what the user, or the harness for the user, says."""
         self.repair()
         if self._awaits_answer():
             self._append({"role": "assistant", "content": NO_REPLY})
-        self._append({"role": "user", "content": _clean(text)})
+        return self._append({"role": "user", "content": _clean(text)})
 
     def assistant(self, reply: Reply) -> None:
         """Add a reply; each of its calls is then waiting for its result."""
@@ -112,14 +118,25 @@ class History:
         self.repair()
         return list(self._messages)
 
-    def reset(self) -> None:
-        """Forget all but the system message."""
-        system = self._messages[0]["content"]
-        self._messages.clear()
+    def replace(self, messages: Iterable[Message]) -> None:
+        """Go on with other messages: the outcome of a compaction, all calls answered."""
+        self._messages = []
         self._tokens = 0
         self._open.clear()
+        for message in messages:
+            self._append(message)
+            # an id that was used once is not used again, also when its call is gone
+            self._ids.update(call["id"] for call in message.get("tool_calls", ()))
+
+    def mend(self) -> None:
+        """Make the messages legal, whatever happened to them."""
+        self.replace(History.from_messages(self._messages).messages())
+
+    def reset(self) -> None:
+        """Forget all but the system message."""
+        self.replace(self._messages[:1])
         self._ids.clear()
-        self._append({"role": "system", "content": system})
+        self.endings.clear()
 
     def estimate(self) -> int:
         """About how many tokens the messages are."""
@@ -133,9 +150,10 @@ class History:
                 return bool(message["role"] == "user")
         return False
 
-    def _append(self, message: Message) -> None:
+    def _append(self, message: Message) -> Message:
         self._messages.append(message)
-        self._tokens += _PER_MESSAGE + estimate_tokens(message)
+        self._tokens += estimate_message(message)
+        return message
 
     def _take(self, message: Mapping[str, Any]) -> None:
         """Add one message of somebody else's history."""

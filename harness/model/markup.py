@@ -9,49 +9,19 @@ has one meaning.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-Kind = Literal["tool_call", "function", "fence", "json", "foreign", "think_end"]
+from harness.model.families.form import Block, Family, failed
+from harness.model.fences import after_code_span, fence_line, out_of_fence, ticks
+from harness.model.offer import Offer
+from harness.model.thoughts import THINK_END
 
-TOOL_CALL = "<tool_call>"
-FUNCTION = "<function="
-THINK_END = "</think>"
-FOREIGN = (
-    "[TOOL_CALLS]",
-    "<tools>",
-    "<tool_calls>",
-    "<function_calls>",
-    "<invoke name=",
-    "<|tool_call",
-    "<|python_tag|>",
-    "<|channel|>",
-    "<start_function_call>",
-    "<｜tool▁call",
-    "<｜DSML｜",
-)
-"""Openers of forms which are recognised, never shown and never run: the model is asked again."""
-
-_LINE_STARTS: Mapping[Kind, tuple[str, ...]] = {
-    "tool_call": (TOOL_CALL,),
-    "function": (FUNCTION,),
-    "foreign": FOREIGN,
-}
-CALL_KEYS = frozenset({"name", "arguments", "parameters", "function", "type"})
-_FENCE_INFO = frozenset({"", "json", "tool_call", "tool_calls", "tool", "tool_code", "function"})
-_WINDOW = 400
-"""Characters behind a place within which it must become clear what starts there."""
-
-# repetitions are bounded, or endless white space and ticks would be read again at every delta
-_TOKEN = re.compile(r"\n[ \t]{0,60}(?=[`~{\[<])|`{1,80}|<")
-_TICKS = re.compile(r"`{1,80}")
+_FOLLOWING = 80
+"""Characters behind an opener within a line that tell whether it is a call."""
+_MOST_MISSES = 200
+"""Objects and fences in one message that look like a call and are none."""
 _INDENT = re.compile(r"\n[ \t]{0,60}\Z")
-_FENCE_LINE = re.compile(r"(`{3,80}|~{3,80})[ \t]*([^`\n]*?)[ \t\r]*(?=\n)")
-_FENCE_START = re.compile(r"\n[ \t]{0,60}" + _FENCE_LINE.pattern)
-_FIRST_KEY = re.compile(r"\s*(?:\[\s*)?\{\s*[\"']([^\"'\n]*)[\"']")
-_FIRST_KEY_SO_FAR = re.compile(r"\s*(?:\[\s*)?(?:\{\s*(?:[\"'][^\"'\n]*)?)?\Z")
-_CALL_BODY = re.compile(r"\s*(?:[\[{]|<function=)")
 
 
 @dataclass(frozen=True)
@@ -64,140 +34,169 @@ class Place:
 
 @dataclass(frozen=True)
 class Stop:
-    """Something that may be a call, or the end of a thought, starts at `at`."""
+    """Something that may be a call of one of these families starts at `at`; without a family, a
+    thought ends there."""
 
-    kind: Kind
     at: int
+    families: tuple[Family, ...]
 
 
-def walk(text: str, place: Place, final: bool) -> tuple[Place, Stop | None]:
-    """Go on to the next place where a call may start.
+class Grammar:
+    """The places where the calls of these families may start."""
 
-    All before the returned place is plain. Without a stop the text ended there, or (unless
-    `final`) what follows there can only be judged when more of it has come.
-    """
-    while True:
-        if place.fence:
-            place = _out_of_fence(text, place, final)
+    def __init__(self, families: Iterable[Family]) -> None:
+        self._families = tuple(families)
+        self._line = _openers(self._families)
+        self._inline = _openers(family for family in self._families if family.inline is not None)
+        self._within = (*self._inline, THINK_END)
+        self._longest = max(map(len, (*self._line, *self._within)))
+        firsts = re.escape("".join(sorted({*"`~", *(opener[0] for opener in self._line)})))
+        literals = _alternatives(self._within)
+        self._tag = re.compile(literals)
+        # repetitions are bounded, or endless white space would be read again at every delta
+        self._token = re.compile(rf"\n[ \t]{{0,60}}(?=[{firsts}])|``{{0,79}}|{literals}")
+        starts = re.escape("".join({opener[0] for opener in self._within}))
+        self._start = re.compile(f"[{starts}]")
+        self._parts_within = _beginnings(self._within)
+        self._parts_of_line = _beginnings(self._line)
+        self.mark = re.compile(rf"[\n`{starts}]").search
+        """Finds what may begin or end anything; a text without it is plain."""
+
+    def walk(self, text: str, place: Place, final: bool) -> tuple[Place, Stop | None]:
+        """Go on to the next place where a call may start.
+
+        All before the returned place is plain. Without a stop the text ended there, or (unless
+        `final`) what follows there can only be judged when more of it has come.
+        """
+        while True:
             if place.fence:
-                return place, None
-        found = _TOKEN.search(text, place.at)
-        if found is None:
-            return Place(_end(text, place.at, final)), None
-        next_place = _judge(text, found, final)
-        if next_place is None:
-            return Place(found.start()), None
-        if isinstance(next_place, Stop):
-            return Place(next_place.at), next_place
-        place = next_place
+                place = Place(*out_of_fence(text, place.at, place.fence, final))
+                if place.fence:
+                    return place, None
+            found = self._token.search(text, place.at)
+            if found is None:
+                return Place(self._end(text, place.at, final)), None
+            next_place = self._judge(text, found, final)
+            if next_place is None:
+                return Place(found.start()), None
+            if isinstance(next_place, Stop):
+                return Place(next_place.at), next_place
+            place = next_place
+
+    def blocks(self, text: str, offer: Offer) -> list[Block]:
+        """The blocks of a whole message in order."""
+        blocks: list[Block] = []
+        misses = 0
+        _, stop = self.walk(text, Place(), final=True)
+        while stop is not None:
+            common = misses > _MOST_MISSES and all(family.begins for family in stop.families)
+            block = Block(stop.at, stop.at + 1) if common else read(text, stop, offer)
+            if block.tagged or block.loose or block.is_call:
+                blocks.append(block)
+            else:
+                misses += 1
+                if text[stop.at] not in "`~" and self._tag.search(text, block.start, block.end):
+                    blocks.append(replace(block, loose=True, text=" "))
+            _, stop = self.walk(text, Place(max(block.end, stop.at + 1)), final=True)
+        return blocks
+
+    def _judge(self, text: str, found: re.Match[str], final: bool) -> Place | Stop | None:
+        """What a token means: where to go on, a stop, or None when more must come first."""
+        if found[0][0] == "`":
+            return _place(after_code_span(text, found, final))
+        if found[0][0] != "\n":
+            return self._judge_inline(text, found.start(), final)
+        at = found.end()
+        stop = self._line_start(text, at, final)
+        if isinstance(stop, Place) and text[at] in "`~":
+            return _fence(text, at, final)
+        return stop
+
+    def _line_start(self, text: str, at: int, final: bool) -> Place | Stop | None:
+        """The families of which a call may start here; None when it may with more text."""
+        open_end = not final and text[at : at + self._longest] in self._parts_of_line
+        families: list[Family] = []
+        if text.startswith(self._line, at):
+            for family in self._families:
+                if text.startswith(family.openers, at):
+                    verdict = family.begins is None or family.begins(text, at, final)
+                    open_end = open_end or verdict is None
+                    families.extend([family] if verdict else [])
+        if families:
+            return Stop(at, tuple(families))
+        return None if open_end else Place(at)
+
+    def _judge_inline(self, text: str, at: int, final: bool) -> Place | Stop | None:
+        if text.startswith(THINK_END, at):
+            return Stop(at, ())
+        families: list[Family] = []
+        open_end = False
+        for family in self._families:
+            opener = next((o for o in family.openers if text.startswith(o, at)), None)
+            if family.inline is None or opener is None:
+                continue
+            following = text[at + len(opener) : at + len(opener) + _FOLLOWING]
+            if re.match(family.inline, following):
+                families.append(family)
+            open_end = open_end or (not final and len(following) < _FOLLOWING)
+        if families:
+            return Stop(at, tuple(families))
+        return None if open_end else Place(at + 1)
+
+    def _end(self, text: str, start: int, final: bool) -> int:
+        """Where the part ends of which more text cannot make anything else."""
+        if final:
+            return len(text)
+        indent = _INDENT.search(text, max(start, len(text) - 61))
+        end = indent.start() if indent else len(text)
+        for found in self._start.finditer(text, max(start, len(text) - self._longest), end):
+            if text[found.start() :] in self._parts_within:
+                return found.start()
+        return end
 
 
-def _judge(text: str, found: re.Match[str], final: bool) -> Place | Stop | None:
-    """What a token means: where to go on, a stop, or None when more must come first."""
-    at = found.end()
-    if found[0].startswith("`"):
-        return _after_code_span(text, found, final)
-    if found[0] == "<":
-        return _tag(text, found.start(), final)
-    if text[at] in "`~":
-        return _fence(text, found, final)
-    verdicts = {
-        kind: _any_literal(text, at, starts, final) for kind, starts in _LINE_STARTS.items()
-    }
-    verdicts["json"] = first_key(text, at, final) if text[at] in "[{" else False
-    for kind, verdict in verdicts.items():
-        if verdict is True:
-            return Stop(kind, at)
-    return None if None in verdicts.values() else Place(at)
+def _openers(families: Iterable[Family]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(opener for family in families for opener in family.openers))
 
 
-def _tag(text: str, at: int, final: bool) -> Place | Stop | None:
-    """A `<` inside a line: a call when its content follows, or the end of a thought."""
-    verdict = _literal(text, at, THINK_END, final)
-    if verdict is not False:
-        return None if verdict is None else Stop("think_end", at)
-    verdict = _literal(text, at, TOOL_CALL, final)
-    if verdict is True:
-        body = text[at + len(TOOL_CALL) : at + _WINDOW]
-        if _CALL_BODY.match(body):
-            return Stop("tool_call", at)
-        undecided = not body.strip() or FUNCTION.startswith(body.lstrip())
-        verdict = None if undecided and not final and len(text) - at < _WINDOW else False
-    return None if verdict is None else Place(at + 1)
+def _beginnings(literals: Iterable[str]) -> frozenset[str]:
+    """All that one of these may be cut to."""
+    return frozenset(literal[:end] for literal in literals for end in range(1, len(literal)))
 
 
-def _fence(text: str, found: re.Match[str], final: bool) -> Place | Stop | None:
-    at = found.end()
-    line = _FENCE_LINE.match(text, at, at + _WINDOW)
-    if line is None:
-        return _no_fence(text, at, final)
-    if line[2].lower() in _FENCE_INFO:
-        looks = first_key(text, line.end(), final)
-        if looks is not False:
-            return None if looks is None else Stop("fence", found.start())
-    return Place(line.end(), line[1])
+def _alternatives(literals: Iterable[str]) -> str:
+    """A pattern for these literals. Each alternative starts with a character of its own, which
+    lets the search skip all others at once."""
+    rests: dict[str, list[str]] = {}
+    for literal in literals:
+        rests.setdefault(literal[0], []).append(re.escape(literal[1:]))
+    return "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in rests.items())
 
 
-def _no_fence(text: str, at: int, final: bool) -> Place | None:
-    window = text[at : at + _WINDOW]
-    if not final and "\n" not in window and len(window) < _WINDOW:
+def _place(at: int | None) -> Place | None:
+    return None if at is None else Place(at)
+
+
+def _fence(text: str, at: int, final: bool) -> Place | None:
+    """A line that may open a fence, or a code span at the start of a line."""
+    line = fence_line(text, at)
+    if line:
+        return Place(line.end(), line[1])
+    window = text[at : at + 400]
+    if not final and "\n" not in window and len(window) < 400:
         return None
-    ticks = _TICKS.match(text, at)
-    return _after_code_span(text, ticks, final) if ticks else Place(at + 1)
+    mark = ticks(text, at)
+    return _place(after_code_span(text, mark, final)) if mark else Place(at + 1)
 
 
-def closing_fence(text: str, at: int, marker: str) -> re.Match[str] | None:
-    """The line that closes a fence opened with `marker`, searched from `at` on."""
-    pattern = rf"\n[ \t]{{0,60}}{marker[0]}{{{len(marker)},160}}[ \t\r]{{0,60}}(?=\n|\Z)"
-    return re.compile(pattern).search(text, at)
-
-
-def fence_line(text: str, at: int) -> re.Match[str] | None:
-    """The opening line of a fence at the start of a line; group 1 is its marker."""
-    return _FENCE_START.match(text, at)
-
-
-def first_key(text: str, at: int, final: bool) -> bool | None:
-    """Whether an object with a first key of a call starts at `at`; None when it may yet."""
-    window = text[at : at + _WINDOW]
-    found = _FIRST_KEY.match(window)
-    if found:
-        return found[1] in CALL_KEYS
-    undecided = not final and len(window) < _WINDOW and _FIRST_KEY_SO_FAR.match(window)
-    return None if undecided else False
-
-
-def _out_of_fence(text: str, place: Place, final: bool) -> Place:
-    closing = closing_fence(text, place.at, place.fence)
-    if closing is not None and (final or closing.end() < len(text)):
-        return Place(closing.end())
-    last_line = text.rfind("\n", place.at)
-    may_close = 0 <= last_line >= len(text) - _WINDOW and not text[last_line:].strip("`~ \t\r\n")
-    return Place(last_line if may_close and not final else len(text), place.fence)
-
-
-def _after_code_span(text: str, found: re.Match[str], final: bool) -> Place | None:
-    """Behind a code span; behind its opening ticks when it does not close in its line."""
-    line = text[found.end() : found.end() + _WINDOW].partition("\n")
-    closed = re.compile(rf"(?<!`){found[0]}(?!`)").search(line[0])
-    open_end = not final and not line[1] and len(line[0]) < _WINDOW
-    if closed and not (open_end and closed.end() == len(line[0])):
-        return Place(found.end() + closed.end())
-    return None if open_end else Place(found.end())
-
-
-def _literal(text: str, at: int, literal: str, final: bool) -> bool | None:
-    part = text[at : at + len(literal)]
-    if part == literal:
-        return True
-    return None if not final and len(text) - at == len(part) and literal.startswith(part) else False
-
-
-def _any_literal(text: str, at: int, literals: tuple[str, ...], final: bool) -> bool | None:
-    verdicts = [_literal(text, at, literal, final) for literal in literals]
-    return True if True in verdicts else None if None in verdicts else False
-
-
-def _end(text: str, at: int, final: bool) -> int:
-    indent = _INDENT.search(text, at)
-    return indent.start() if indent and not final else len(text)
+def read(text: str, stop: Stop, offer: Offer) -> Block:
+    """What stands at a stop: the first reader that knows it tells."""
+    if not stop.families:
+        return Block(stop.at, stop.at + len(THINK_END), tagged=True, text="\n")
+    for family in stop.families:
+        block = family.read(text, stop.at, offer)
+        if block is not None:
+            return block
+    if all(family.begins for family in stop.families):
+        return Block(stop.at, stop.at + 1)
+    return failed(stop.at, len(text))

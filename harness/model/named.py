@@ -47,7 +47,12 @@ def named_server(host: str | None, backend: str) -> Named | None:
 
 def api_key(for_openai: bool) -> str | None:
     """MCA_API_KEY, else OPENAI_API_KEY where it is meant. Raises UsageError for what is no key."""
-    for name in ("MCA_API_KEY", *(["OPENAI_API_KEY"] if for_openai else ())):
+    return first_key("MCA_API_KEY", *(["OPENAI_API_KEY"] if for_openai else ()))
+
+
+def first_key(*names: str) -> str | None:
+    """The first of these variables that is set. Raises UsageError for what is no key."""
+    for name in names:
         key = os.environ.get(name, "").strip()
         if key and not (key.isascii() and key.isprintable()):
             raise UsageError(f"{name} holds characters that no key has: set it again")

@@ -1,6 +1,7 @@
-"""Looking for servers on this machine with bare sockets.
+"""Asking servers with bare sockets.
 
 Nothing here imports an HTTP library: start-up time is the user's. Only plain http is spoken.
+Whatever a server sends, nothing takes longer or holds more than the bounds below.
 """
 
 import errno
@@ -9,10 +10,9 @@ import selectors
 import socket
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from harness.model.failures import RequestFailed
@@ -20,16 +20,25 @@ from harness.model.failures import RequestFailed
 CONNECT_SECONDS = 0.2
 """A port of this machine answers within a millisecond, or nobody listens."""
 
+MOST_BYTES = 4 * 1024 * 1024
+"""Of one answer. A list of a thousand models takes a tenth."""
+
+_MOST_AT_ONCE = 8
+"""Small servers let no more than five or so wait to be let in."""
+
+_MOST_HEAD = 65536
 _READ = 65536
-_MOST = 8 * 1024 * 1024
+_T = TypeVar("_T")
+_R = TypeVar("_R")
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An HTTP answer to a GET."""
+    """An HTTP answer. `server` is what it calls itself in its headers."""
 
     status: int
     body: bytes
+    server: str = ""
 
     def json(self) -> Any:
         """The decoded body, or None when it is no JSON."""
@@ -42,11 +51,12 @@ class Answer:
 def listening(ports: Sequence[int], seconds: float = CONNECT_SECONDS) -> tuple[int, ...]:
     """Those of `ports` of 127.0.0.1 on which somebody listens, in the order given."""
     open_ports: set[int] = set()
+    deadline = time.monotonic() + seconds
     with selectors.DefaultSelector() as selector:
         for port in ports:
             _start_connecting(selector, port)
         while selector.get_map():
-            ready = selector.select(seconds)
+            ready = selector.select(max(deadline - time.monotonic(), 0))
             for key, _ in ready or [(key, 0) for key in list(selector.get_map().values())]:
                 port, sock = key.data
                 selector.unregister(sock)
@@ -56,38 +66,58 @@ def listening(ports: Sequence[int], seconds: float = CONNECT_SECONDS) -> tuple[i
     return tuple(port for port in ports if port in open_ports)
 
 
-def get(url: str, headers: Mapping[str, str], seconds: float) -> Answer:
-    """GET a plain http URL. Raises RequestFailed: `refused`, or `bad_body` without an answer."""
+def exchange(url: str, headers: Mapping[str, str], seconds: float, body: str = "") -> Answer:
+    """GET a plain http URL, or POST the JSON `body` to it. Raises RequestFailed: `refused`, or
+    `bad_body` without an answer."""
     parts = urlsplit(url)
     host, port = parts.hostname or "", parts.port or 80
+    deadline = time.monotonic() + seconds
     try:
         sock = socket.create_connection((host, port), timeout=seconds)
     except TimeoutError:
         raise RequestFailed("refused", f"no connection within {seconds:g} s") from None
     except OSError as error:
         raise RequestFailed("refused", error.strerror or str(error)) from None
+    target = f"{parts.path}?{parts.query}" if parts.query else parts.path
     with sock:
         try:
-            sock.sendall(_request(parts.netloc, parts.path, headers))
-            return _answer(_read(sock, time.monotonic() + seconds))
+            sock.sendall(_request(parts.netloc, target, headers, body))
+            return _answer(_read(sock, deadline))
         except (OSError, ValueError) as error:
             raise RequestFailed("bad_body", str(error)) from None
 
 
-def get_each(urls: Sequence[str], headers: Mapping[str, str], seconds: float) -> dict[str, Answer]:
-    """GET several URLs at once; those without an answer are left out."""
-    answers: dict[str, Answer] = {}
+def at_once(ask: Callable[[_T], _R], questions: Iterable[_T], seconds: float) -> dict[_T, _R]:
+    """Ask several questions at the same time; those without an answer in time are left out."""
+    return dict(in_order(ask, questions, seconds))
 
-    def ask(url: str) -> None:
-        with suppress(RequestFailed):
-            answers[url] = get(url, headers, seconds)
 
-    threads = [threading.Thread(target=ask, args=(url,), daemon=True) for url in urls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return answers
+def in_order(
+    ask: Callable[[_T], _R], questions: Iterable[_T], seconds: float
+) -> Iterator[tuple[_T, _R]]:
+    """The same, but the answers come in the order of the questions, each as soon as those before
+    it have come or have failed: who has seen enough need not wait for the rest."""
+    answers: dict[_T, _R] = {}
+    over = {question: threading.Event() for question in questions}
+    waiting = iter(list(over))
+    deadline = time.monotonic() + seconds
+
+    def some() -> None:
+        for question in waiting:
+            try:
+                if time.monotonic() < deadline:
+                    answers[question] = ask(question)
+            except RequestFailed:
+                continue
+            finally:
+                over[question].set()
+
+    for _ in range(min(len(over), _MOST_AT_ONCE)):
+        threading.Thread(target=some, daemon=True).start()
+    for question, event in over.items():
+        event.wait(max(deadline - time.monotonic(), 0))
+        if question in answers:
+            yield question, answers[question]
 
 
 def _start_connecting(selector: selectors.BaseSelector, port: int) -> None:
@@ -99,29 +129,52 @@ def _start_connecting(selector: selectors.BaseSelector, port: int) -> None:
         sock.close()
 
 
-def _request(host: str, path: str, headers: Mapping[str, str]) -> bytes:
+def _request(host: str, target: str, headers: Mapping[str, str], body: str) -> bytes:
     """HTTP/1.0, so that the answer comes whole and ends with the connection."""
-    lines = [f"GET {path} HTTP/1.0", f"Host: {host}", "Accept: application/json"]
+    data = body.encode("utf-8", "replace")
+    lines = [f"{'POST' if body else 'GET'} {target} HTTP/1.0", f"Host: {host}"]
+    lines += ["Accept: application/json", "Connection: close"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
-    return ("\r\n".join([*lines, "Connection: close", "", ""])).encode("utf-8")
+    if body:
+        lines += ["Content-Type: application/json", f"Content-Length: {len(data)}"]
+    return "\r\n".join([*lines, "", ""]).encode("utf-8") + data
 
 
 def _read(sock: socket.socket, deadline: float) -> bytes:
-    data = b""
-    while len(data) < _MOST and not _is_whole(data):
-        sock.settimeout(max(deadline - time.monotonic(), 0.001))
+    data = bytearray()
+    length: float | None = None
+    while length is None or len(data) < length:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("no whole answer in time")
+        sock.settimeout(left)
         more = sock.recv(_READ)
         if not more:
             break
         data += more
-    return data
+        if length is None:
+            length = _length(data, len(data) - len(more))
+        elif length == float("inf") and data.endswith(b"\r\n0\r\n\r\n"):
+            break
+        if len(data) > MOST_BYTES:
+            raise ValueError(f"more than {MOST_BYTES // 1024 // 1024} MiB")
+    return bytes(data)
 
 
-def _is_whole(data: bytes) -> bool:
-    """Some servers keep the connection open; then the length tells."""
-    head, separator, body = data.partition(b"\r\n\r\n")
+def _length(data: bytearray, seen: int) -> float | None:
+    """How long the answer will be, as soon as its head is whole: some servers keep the connection
+    open, and then the length, or the last chunk, tells."""
+    end = data.find(b"\r\n\r\n", max(seen - 3, 0))
+    if end < 0:
+        if len(data) > _MOST_HEAD:
+            raise ValueError("headers without an end")
+        return None
+    head = bytes(data[:end])
     length = _header(head, b"content-length")
-    return bool(separator) and length.isdigit() and len(body) >= int(length)
+    if length.isdigit():
+        return end + 4 + int(length)
+    whole = _is_chunked(head) and data.endswith(b"\r\n0\r\n\r\n")
+    return len(data) if whole else float("inf")
 
 
 def _answer(data: bytes) -> Answer:
@@ -129,9 +182,13 @@ def _answer(data: bytes) -> Answer:
     words = head.split(b"\r\n", 1)[0].split()
     if not separator or len(words) < 2 or not words[0].startswith(b"HTTP/"):
         raise ValueError("no HTTP answer")
-    if _header(head, b"transfer-encoding").lower() == b"chunked":
+    if _is_chunked(head):
         body = _unchunked(body)
-    return Answer(int(words[1]), body)
+    return Answer(int(words[1]), body, _header(head, b"server").decode("latin-1"))
+
+
+def _is_chunked(head: bytes) -> bool:
+    return _header(head, b"transfer-encoding").lower() == b"chunked"
 
 
 def _header(head: bytes, name: bytes) -> bytes:
@@ -144,11 +201,12 @@ def _header(head: bytes, name: bytes) -> bytes:
 
 def _unchunked(body: bytes) -> bytes:
     parts: list[bytes] = []
-    while body:
-        size, _, rest = body.partition(b"\r\n")
-        length = int(size.split(b";")[0], 16)
-        if not length:
+    at = 0
+    while at < len(body):
+        end = body.find(b"\r\n", at)
+        length = int(body[at:end].split(b";")[0], 16) if end >= 0 else 0
+        if length <= 0:
             break
-        parts.append(rest[:length])
-        body = rest[length + 2 :]
+        parts.append(body[end + 2 : end + 2 + length])
+        at = end + 2 + length + 2
     return b"".join(parts)

@@ -12,11 +12,14 @@ from typing import Any
 
 from harness.model.strict import decoder, strict_value
 
-_FENCED = re.compile(r"\s*```[a-zA-Z]*[ \t]*\n(.*?)\s*```\s*\Z", re.DOTALL)
-_CONTROL_TOKENS = re.compile(r"(?:\s*(?:<\|[a-z_]+\|>|</s>|</tool_call>))+\s*\Z")
-_REMARK = re.compile(r"[^{}\[\]\"]*\Z")
+_CONTROL_TOKEN = re.compile(r"<\|[a-z_]+\|>|</s>|</tool_call>")
+_LONGEST_TOKEN = 40
+_FENCE_HEAD = re.compile(r"(`{3,}|~{3,})[a-zA-Z_]*[ \t\r]*\n")
+_REMARK = re.compile(r"[\s}\]]*+[^{}\[\]\"]*+\Z")
 _PIECE = re.compile(
     r"""(?P<string>"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*')"""
+    # a string without an end takes the rest, or it would be looked for again at every quote in it
+    r"""|(?P<open>["'].*)"""
     r"""|(?P<comma>,(?=(?:\s|\\[nrt])*[}\]]))"""
     r"""|(?P<word>\b(?:True|False|None)\b)"""
     r"""|(?P<space>\\[nrt])""",
@@ -24,14 +27,12 @@ _PIECE = re.compile(
 )
 _WORDS: Mapping[str, str] = {"True": "true", "False": "false", "None": "null"}
 _IN_STRING = re.compile(r"\\.|[\"\x00-\x1f]", re.DOTALL)
+_SPACE = re.compile(r"\s*")
 
 
 def parse_object(text: str) -> dict[str, Any] | None:
     """The one JSON object that `text` means, or None."""
-    text = _CONTROL_TOKENS.sub("", text)
-    fenced = _FENCED.match(text)
-    if fenced:
-        text = fenced[1]
+    text = _without_fence(_without_tokens(text))
     try:
         return as_object(parse_value(text))
     except ValueError:
@@ -70,9 +71,27 @@ def read_value(text: str, at: int) -> tuple[Any, int] | None:
 
 
 def skip_space(text: str, at: int) -> int:
-    while at < len(text) and text[at].isspace():
-        at += 1
-    return at
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _without_tokens(text: str) -> str:
+    """Control tokens at the end belong to the format around the object."""
+    text = text.rstrip()
+    while text.endswith(">"):
+        start = text.rfind("<", max(0, len(text) - _LONGEST_TOKEN))
+        if start < 0 or not _CONTROL_TOKEN.fullmatch(text, start):
+            return text
+        text = text[:start].rstrip()
+    return text
+
+
+def _without_fence(text: str) -> str:
+    text = text.strip()
+    head = _FENCE_HEAD.match(text)
+    if head is None or not text.endswith(head[1]) or len(text) < head.end() + len(head[1]):
+        return text
+    return text[head.end() : -len(head[1])]
 
 
 def _before_remark(text: str) -> dict[str, Any] | None:
@@ -85,6 +104,8 @@ def _mended(piece: re.Match[str]) -> str:
         return '"' + _IN_STRING.sub(_escaped, piece["string"][1:-1]) + '"'
     if piece["word"]:
         return _WORDS[piece["word"]]
+    if piece["open"]:
+        return piece["open"]
     return " " if piece["space"] else ""
 
 

@@ -1,77 +1,88 @@
 """Which server and which model: as told by flags or environment, else whoever is found here."""
 
-import os
-import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from harness.errors import ModelFailure
-from harness.model.address import host_of, is_loopback
+from harness.model.choice import UNNAMED_MODEL, Choice, choose, find, ranked
 from harness.model.failures import RequestFailed
+from harness.model.inquiry import DETAILS_SECONDS, MOST_SHOWN, Inquiry
+from harness.model.models import Model, Server, read_listing
 from harness.model.named import OLLAMA_PORT, Named, api_key, named_server
-from harness.model.probe import Answer, get, get_each, listening
-from harness.model.values import Timeouts
+from harness.model.probe import Answer, at_once, in_order, listening
 
-KNOWN: Mapping[str, int] = {
-    "ollama": OLLAMA_PORT,
-    "lmstudio": 1234,
-    "llama.cpp": 8080,
-    "vllm": 8000,
-    "sglang": 30000,
-    "jan": 1337,
+__all__ = [
+    "ALL_SHOWN", "KNOWN", "UNNAMED_MODEL", "Choice", "Discovery", "Found", "Model", "Server",
+    "choose", "discover", "list_models", "look_around", "nobody_found", "ranked", "refresh",
+    "resolve", "taken", "told_now",
+]  # fmt: skip
+
+KNOWN: Mapping[int, str] = {
+    OLLAMA_PORT: "Ollama",
+    1234: "LM Studio",
+    8080: "llama.cpp or LocalAI",
+    9931: "llama.cpp",
+    8000: "vLLM",
+    30000: "SGLang",
+    1337: "Jan",
 }
-"""The local servers that are looked for, and their usual ports. LocalAI shares llama.cpp's."""
+"""The ports of this machine that are looked at, and who usually listens there. What does listen is
+told by its answers alone."""
 
-UNNAMED_MODEL = "default"
-"""Asked for when a server lists no models: those serve the one they have under any name."""
+FOUND_SECONDS = 1.0
+"""For the lists of models of all servers that were found by looking."""
 
-_OWNERS: Mapping[str, str] = {
-    "library": "ollama",
-    "llamacpp": "llama.cpp",
-    "vllm": "vllm",
-    "sglang": "sglang",
-    "organization_owner": "lmstudio",
-    "scripted": "scripted",
-}
-_NO_CHAT = (
-    "embed", "bge-", "rerank", "whisper", "tts", "dall-e", "moderation", "image", "clip",
-)  # fmt: skip
-_NO_MODEL = (".md", ".txt", ".json", ".yaml", ".yml", ".lock", ".partial", ".tmpl")
-_PREFERRED = (("coder", "qwen"), ("coder",), ("qwen",), ())
-_FOUND_SECONDS = 1.0
-_LIST_SECONDS = 5.0
-
-
-@dataclass(frozen=True)
-class Server:
-    """A chat server. `base_url` ends in a version, such as `http://127.0.0.1:11434/v1`.
-
-    `lists_models` is False when it would not tell its models; `for_openai` tells whether what
-    OPENAI_* holds may be sent there.
-    """
-
-    kind: str
-    base_url: str
-    models: tuple[str, ...] = ()
-    lists_models: bool = False
-    for_openai: bool = False
-    api_key: str | None = field(default=None, repr=False)
+_ON_DEMAND = ("ollama", "lmstudio", "llama.cpp", "llama-swap")
+ALL_SHOWN = 32
+"""Models asked about one by one when all are to be shown."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """One known port: who usually listens there, and who does."""
+    """One known port, whether somebody listens there, and the server if it is one."""
 
-    kind: str
     port: int
-    server: Server | None = None
     listening: bool = False
+    server: Server | None = None
 
 
-def resolve(host: str | None, backend: str, known: Mapping[str, int] = KNOWN) -> Server:
-    """The server to use. `backend` is `auto`, `openai`, `ollama` or `scripted`.
+@dataclass(frozen=True)
+class Discovery:
+    """The server to use and the model to ask for. `reason` is one line, "" when there was no
+    choice."""
+
+    server: Server
+    model: Model
+    reason: str = ""
+
+    @property
+    def recognised(self) -> str | None:
+        """The kind of the server, None when nothing gave it away."""
+        return None if self.server.kind == "openai" else self.server.kind
+
+
+def discover(
+    host: str | None,
+    backend: str = "auto",
+    wanted: str | None = None,
+    known: Mapping[int, str] = KNOWN,
+) -> Discovery:
+    """Find the server and choose the model. Raises what `resolve` and `choose` raise."""
+    server = resolve(host, backend, known, wanted)
+    chosen = choose(server, wanted)
+    return Discovery(server, chosen.model, chosen.reason)
+
+
+def resolve(
+    host: str | None,
+    backend: str,
+    known: Mapping[int, str] = KNOWN,
+    wanted: str | None = None,
+    shown: int = MOST_SHOWN,
+) -> Server:
+    """The server to use. `backend` is `auto`, `openai`, `ollama` or `scripted`; what is known of
+    the model `wanted`, or of the `shown` most likely ones, is asked for.
 
     Without `host`: OPENAI_BASE_URL or OLLAMA_HOST as far as the backend admits them, then (auto)
     the first of the `known` local servers. Raises UsageError for an unusable address or
@@ -79,75 +90,73 @@ def resolve(host: str | None, backend: str, known: Mapping[str, int] = KNOWN) ->
     """
     named = named_server(host, backend)
     key = api_key(named is not None and named.for_openai)
+    answer: Answer | None
     if named is None:
-        return replace(_first_found(key, known), api_key=key)
-    kind = _kind_of(named.url, {"auto": "openai"}.get(backend, backend))
-    return replace(_server_at(named, kind, key), for_openai=named.for_openai, api_key=key)
+        inquiry, answer = _first_found(key, known)
+    else:
+        inquiry = Inquiry(named.url, key, {"auto": "", "openai": ""}.get(backend, backend))
+        answer = _list_of(inquiry, named)
+    server = inquiry.server(answer, wanted, shown)
+    return replace(server, for_openai=named is not None and named.for_openai, api_key=key)
 
 
-def choose_model(server: Server, wanted: str | None) -> str:
-    """The model to ask for: `wanted`, else the first usable one, coders and qwens first.
+def refresh(server: Server, model: Model) -> Model:
+    """`model` as the server tells of it by now: the first request loads a model where that is done
+    on demand. Ollama also loads one anew that somebody else had loaded in another way."""
+    settled = model.loaded and server.kind != "ollama"
+    if settled or server.kind not in _ON_DEMAND:
+        return model
+    known = told_now(server, model.name)
+    return known if known and known.context_length else model
 
-    Raises ModelFailure when the server lists none that can chat.
-    """
-    if wanted:
-        return wanted
-    usable = [model for model in server.models if _can_chat(model)]
-    for words in _PREFERRED:
-        for model in usable:
-            if all(word in model.lower() for word in words):
-                return model
+
+def told_now(server: Server, name: str) -> Model | None:
+    """What a server tells of a model by now; None when it does not answer, or lists none."""
     if not server.lists_models:
-        return UNNAMED_MODEL
-    get_one = "ollama pull qwen3:8b" if server.kind == "ollama" else "load one in the server"
-    raise ModelFailure(
-        "model_not_found",
-        f"the server at {server.base_url} has no chat model. Get one ({get_one}), "
-        "or name one with --model",
-    )
+        return None
+    inquiry = Inquiry(server.base_url, server.api_key, server.kind)
+    with suppress(RequestFailed):
+        return find(inquiry.server(inquiry.models(FOUND_SECONDS), name), name)
+    return None
 
 
 def list_models(address: str, key: str | None = None) -> tuple[str, ...]:
     """The ids a server lists; none when it does not."""
     with suppress(RequestFailed):
-        return _server(address, _ask_models(address, key), "").models
+        listing = read_listing(Inquiry(address, key).models())
+        return tuple(model.name for model in listing.models) if listing else ()
     return ()
 
 
-def probe_all(key: str | None = None, known: Mapping[str, int] = KNOWN) -> list[Found]:
-    """Who listens on the known ports of this machine. Takes no longer than a second or so."""
-    open_ports = listening(tuple(known.values()))
-    urls = {port: f"http://127.0.0.1:{port}/v1" for port in open_ports}
-    answers = get_each([f"{url}/models" for url in urls.values()], _headers(key), _FOUND_SECONDS)
+def look_around(key: str | None = None, known: Mapping[int, str] = KNOWN) -> list[Found]:
+    """Who listens on the known ports of this machine, with all there is to know of the models.
+    Takes no longer than two seconds or so."""
+    open_ports = listening(tuple(known))
+    answers = dict(_lists(open_ports, key))
+    servers = at_once(
+        lambda each: each.server(answers[each], None, ALL_SHOWN),
+        [inquiry for inquiry, answer in answers.items() if _is_server(answer)],
+        FOUND_SECONDS + DETAILS_SECONDS,
+    )
     found: list[Found] = []
-    for kind, port in known.items():
-        answer = answers.get(f"{urls.get(port, '')}/models")
-        server = None
-        if answer is not None and (_ids(answer) is not None or answer.status in (401, 403)):
-            server = _server(urls[port], answer, kind)
-        found.append(Found(kind, port, server, port in urls))
+    for port in known:
+        server = servers.get(_at(port, key))
+        server = replace(server, api_key=key) if server else None
+        found.append(Found(port, port in open_ports, server))
     return found
 
 
-def _server_at(named: Named, kind: str, key: str | None) -> Server:
-    try:
-        return _server(named.url, _ask_models(named.url, key), kind)
-    except RequestFailed as failed:
-        if failed.cause != "refused":
-            return Server(kind, named.url)
-        note = f"The address is from {named.variable}" if named.variable else ""
-        raise ModelFailure("backend_unavailable", failed.line(named.url, note)) from None
-
-
-def _first_found(key: str | None, known: Mapping[str, int]) -> Server:
-    servers = [found.server for found in probe_all(key, known) if found.server is not None]
+def taken(servers: Sequence[Server]) -> Server | None:
+    """The one of several that is used: the first with a model that can chat, else the first."""
     for server in servers:
-        if any(_can_chat(model) for model in server.models):
+        if any(model.kind == "chat" for model in server.entries):
             return server
-    if servers:
-        return servers[0]
-    tried = ", ".join(f"{kind} :{port}" for kind, port in known.items())
-    raise ModelFailure(
+    return servers[0] if servers else None
+
+
+def nobody_found(known: Mapping[int, str] = KNOWN) -> ModelFailure:
+    tried = ", ".join(f"{kind} :{port}" for port, kind in known.items())
+    return ModelFailure(
         "backend_unavailable",
         f"no model server found on 127.0.0.1 (tried {tried}). Start one (`ollama serve` or "
         "`llama-server -m MODEL.gguf --jinja`), name one with `--host URL`, or look around with "
@@ -155,68 +164,43 @@ def _first_found(key: str | None, known: Mapping[str, int]) -> Server:
     )
 
 
-def _ask_models(address: str, key: str | None) -> Answer:
-    url, headers = f"{address}/models", dict(_headers(key))
-    if address.startswith("http://") and not _may_need_proxy(address):
-        return get(url, headers, _LIST_SECONDS)
-    import httpx2
+def _first_found(key: str | None, known: Mapping[int, str]) -> tuple[Inquiry, Answer]:
+    """The first with a model that can chat, without waiting for those after it; else the first."""
+    servers: list[tuple[Inquiry, Answer]] = []
+    for inquiry, answer in _lists(listening(tuple(known)), key):
+        if _can_chat(answer):
+            return inquiry, answer
+        if _is_server(answer):
+            servers.append((inquiry, answer))
+    if not servers:
+        raise nobody_found(known)
+    return servers[0]
 
-    from harness.model.patience import Patience
-    from harness.model.transport import bounded, http_client
 
-    timeouts = Timeouts(_LIST_SECONDS, _LIST_SECONDS, _LIST_SECONDS)
-    # time to connect, and as much again to answer
-    patience = Patience(timeouts, time.monotonic() + 2 * _LIST_SECONDS)
+def _lists(ports: Sequence[int], key: str | None) -> Iterator[tuple[Inquiry, Answer]]:
+    """What is answered on each port to being asked for models."""
+    inquiries = [_at(port, key) for port in ports]
+    return in_order(lambda each: each.models(FOUND_SECONDS), inquiries, FOUND_SECONDS)
+
+
+def _at(port: int, key: str | None) -> Inquiry:
+    return Inquiry(f"http://127.0.0.1:{port}/v1", key)
+
+
+def _is_server(answer: Answer) -> bool:
+    return read_listing(answer) is not None or answer.status in (401, 403)
+
+
+def _can_chat(answer: Answer) -> bool:
+    listing = read_listing(answer)
+    return listing is not None and any(model.kind == "chat" for model in listing.models)
+
+
+def _list_of(inquiry: Inquiry, named: Named) -> Answer | None:
     try:
-        with (
-            http_client(address, patience, timeouts) as http,
-            http.stream("GET", url, headers=headers) as response,
-        ):
-            return Answer(response.status_code, b"".join(bounded(response.iter_bytes(), patience)))
-    except httpx2.HTTPError as error:
-        raise RequestFailed("refused", str(error)) from None
-
-
-def _may_need_proxy(address: str) -> bool:
-    named = {name.lower() for name, value in os.environ.items() if value}
-    return bool(named & {"http_proxy", "all_proxy"}) and not is_loopback(host_of(address))
-
-
-def _headers(key: str | None) -> Mapping[str, str]:
-    return {"Authorization": f"Bearer {key}"} if key else {}
-
-
-def _server(address: str, answer: Answer, kind: str) -> Server:
-    ids = _ids(answer)
-    owners = [str(entry.get("owned_by", "")) for entry in _entries(answer) or ()]
-    known = next((_OWNERS[owner] for owner in owners if owner in _OWNERS), kind)
-    return Server(known, address, ids or (), lists_models=ids is not None)
-
-
-def _kind_of(address: str, kind: str) -> str:
-    """The kind that a port usually means."""
-    usual = [name for name, port in KNOWN.items() if f":{port}/" in address]
-    return usual[0] if usual and kind == "openai" and is_loopback(host_of(address)) else kind
-
-
-def _ids(answer: Answer) -> tuple[str, ...] | None:
-    """The model ids an answer lists, or None when it is no list of models."""
-    entries = _entries(answer)
-    if entries is None:
-        return None
-    ids = [entry.get("id") for entry in entries]
-    return tuple(model for model in ids if isinstance(model, str) and model)
-
-
-def _entries(answer: Answer) -> list[Mapping[str, Any]] | None:
-    value = answer.json() if answer.status == 200 else None
-    entries = value.get("data") if isinstance(value, Mapping) else None
-    if not isinstance(entries, Iterable) or isinstance(entries, str | Mapping):
-        return None
-    return [entry for entry in entries if isinstance(entry, Mapping)]
-
-
-def _can_chat(model: str) -> bool:
-    name = model.lower()
-    junk = name.startswith(".") or name.endswith(_NO_MODEL)
-    return not junk and not any(word in name for word in _NO_CHAT)
+        return inquiry.models()
+    except RequestFailed as failed:
+        if failed.cause != "refused":
+            return None
+        note = f"The address is from {named.variable}" if named.variable else ""
+        raise ModelFailure("backend_unavailable", failed.line(named.url, note)) from None

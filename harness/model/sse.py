@@ -36,6 +36,7 @@ class Broken:
 
 
 Item = Chunk | ServerError | Broken
+_DECODER = json.JSONDecoder()
 
 
 class BodyReader:
@@ -104,13 +105,22 @@ class BodyReader:
         text = b"".join(self._parts)
         # a CR at the very end may be half of a CRLF
         whole = len(text) - 1 if text.endswith(b"\r") else len(text)
-        lines = text[:whole].replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-        self._parts = [lines.pop() + text[whole:]]
-        return [item for line in lines for item in self._line(line.decode("utf-8", "replace"))]
+        self._parts = [text[whole:]]
+        lines = text[:whole].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        end = lines.rfind(b"\n") + 1
+        self._parts.insert(0, lines[end:])
+        items: list[Item] = []
+        for line in lines[:end].decode("utf-8", "replace").split("\n")[:-1]:
+            items.extend(self._line(line))
+        return items
 
     def _line(self, line: str) -> list[Item]:
         if not line:
-            return self._dispatch()
+            return self._dispatch() if self._data or self._event else []
+        if line.startswith("data: {") and not self._data and not self._event:
+            found = _mapping(line, len("data: "))
+            if found is not None:
+                return [_item(found, line)]
         name, _, value = line.partition(":")
         value = value.removeprefix(" ")
         if name == "data":
@@ -147,15 +157,21 @@ class BodyReader:
 
 def _payload(text: str) -> list[Item]:
     text = text.strip()
-    payload = _json(text)
-    if isinstance(payload, Mapping):
-        failed = payload.get("error") or payload.get("object") == "error"
-        return [ServerError(text)] if failed else [Chunk(payload)]
+    payload = _mapping(text, 0)
+    if payload is not None:
+        return [_item(payload, text)]
     return [Broken(text)] if text.startswith("{") else []
 
 
-def _json(text: str) -> Any:
+def _item(payload: Mapping[str, Any], text: str) -> Item:
+    failed = payload.get("error") or payload.get("object") == "error"
+    return ServerError(text.removeprefix("data: ").strip()) if failed else Chunk(payload)
+
+
+def _mapping(text: str, at: int) -> Mapping[str, Any] | None:
+    """The JSON object that a text is from `at` on."""
     try:
-        return json.loads(text)
+        value, end = _DECODER.raw_decode(text, at)
     except (ValueError, RecursionError):
         return None
+    return value if isinstance(value, dict) and not text[end:].strip() else None

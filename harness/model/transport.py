@@ -13,34 +13,45 @@ import socket
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
-from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
 from harness.errors import UsageError
-from harness.model.address import ascii_name, host_of, is_loopback
+from harness.model.address import ascii_name, host_of
+from harness.model.compression import decompressed
 from harness.model.failures import RequestFailed, one_line
 from harness.model.patience import Patience
+from harness.model.proxies import credentials, proxy_for
 from harness.model.values import Timeouts
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
+_PROXIES = ("http",)
+"""Schemes of proxies that are spoken to here, so that all limits hold; the others are httpx2's."""
+
 MOST_MIB = 64
 """What one reply may hold, in MiB: hundreds of times the longest that a model writes."""
 
 _READ = 65536
-_MOST_ERROR = 65536
-"""Bytes read of an error's body."""
+_MOST_HEADERS = 1024 * 1024
+_MOST_ERROR = 512 * 1024
+"""Bytes read of an error's body, which may quote a whole call."""
+_DECODED = ("content-encoding", "content-length", "transfer-encoding")
+"""Headers that no longer hold for a body as it is given on."""
 
 _OWN_HEADERS: Mapping[bytes, bytes] = {b"connection": b"close", b"accept-encoding": b"identity"}
 
 
 class Transport(httpx2.BaseTransport):
-    """Sends one request over one connection and gives up when the patience ends."""
+    """Sends one request over one connection and gives up when the patience ends.
 
-    def __init__(self, patience: Patience) -> None:
+    `proxy` is the address of a proxy to which plain http is spoken.
+    """
+
+    def __init__(self, patience: Patience, proxy: str | None = None) -> None:
         self._patience = patience
+        self._proxy = httpx2.URL(proxy) if proxy else None
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         connection = self._connect(request.url)
@@ -51,23 +62,39 @@ class Transport(httpx2.BaseTransport):
             sock.close()
             raise
         body = _Body(sock, response, self._patience)
-        headers = response.getheaders()
+        headers = [pair for pair in response.getheaders() if pair[0].lower() not in _DECODED]
         if 200 <= response.status < 300:
             return httpx2.Response(response.status, headers=headers, stream=body)
         return httpx2.Response(response.status, headers=headers, content=body.of_error())
 
     def _connect(self, url: httpx2.URL) -> http.client.HTTPConnection:
-        host, port, seconds = url.raw_host.decode("ascii"), url.port, self._patience.seconds()
-        connection = http.client.HTTPConnection(host, port, timeout=seconds)
-        if url.scheme == "https":
-            context = httpx2.create_ssl_context()
-            connection = http.client.HTTPSConnection(host, port, timeout=seconds, context=context)
+        connection = self._connection(url)
         try:
             connection.connect()
         except TimeoutError:
             raise self._patience.expired() from None
         except OSError as error:
-            raise RequestFailed("refused", _reason(error)) from None
+            # http.client tells only in words that it was the proxy who refused
+            cause = "proxy" if "Tunnel connection failed" in str(error) else "refused"
+            raise RequestFailed(cause, _reason(error)) from None
+        except http.client.HTTPException:
+            raise RequestFailed("proxy", "it does not speak HTTP") from None
+        return connection
+
+    def _connection(self, url: httpx2.URL) -> http.client.HTTPConnection:
+        """Not connected yet: to the server, or to the proxy, through which a tunnel leads to a
+        server that speaks https."""
+        via = self._proxy or url
+        host, port, seconds = via.raw_host.decode("ascii"), via.port, self._patience.seconds()
+        if self._proxy:
+            port = port or 80
+        if url.scheme != "https":
+            return http.client.HTTPConnection(host, port, timeout=seconds)
+        context = httpx2.create_ssl_context()
+        connection = http.client.HTTPSConnection(host, port, timeout=seconds, context=context)
+        if self._proxy:
+            own = url.raw_host.decode("ascii")
+            connection.set_tunnel(own, url.port or 443, headers=credentials(self._proxy))
         return connection
 
     def _exchange(
@@ -76,16 +103,23 @@ class Transport(httpx2.BaseTransport):
         self._patience.phase = "first_token"
         try:
             connection.sock.settimeout(self._patience.seconds())
-            _send(connection, request)
+            via = self._proxy if request.url.scheme == "http" else None
+            _send(connection, request, via)
             return _response(_Arriving(connection.sock, self._patience), request.method)
         except TimeoutError:
             raise self._patience.expired() from None
         except ConnectionError:
             raise RequestFailed("interrupted", "closed without an answer") from None
+        except (http.client.LineTooLong, _TooLong):
+            raise RequestFailed("bad_body", "its headers have no end") from None
         except http.client.HTTPException:
             raise RequestFailed("bad_body", "it does not speak HTTP") from None
         except OSError as error:
             raise RequestFailed("interrupted", _reason(error)) from None
+
+
+class _TooLong(Exception):
+    """The headers have no end."""
 
 
 class _Arriving(io.RawIOBase):
@@ -95,6 +129,8 @@ class _Arriving(io.RawIOBase):
     def __init__(self, sock: socket.socket, patience: Patience) -> None:
         self._socket = sock
         self._patience = patience
+        self.in_head = True
+        self._headers = 0
 
     def makefile(self, _mode: str) -> io.BufferedReader:
         return io.BufferedReader(self)
@@ -104,7 +140,11 @@ class _Arriving(io.RawIOBase):
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
         self._socket.settimeout(self._patience.seconds())
-        return self._socket.recv_into(buffer)
+        received = self._socket.recv_into(buffer)
+        self._headers += received if self.in_head else 0
+        if self._headers > _MOST_HEADERS:
+            raise _TooLong
+        return received
 
 
 class _Body(httpx2.SyncByteStream):
@@ -118,6 +158,9 @@ class _Body(httpx2.SyncByteStream):
         self._patience = patience
 
     def __iter__(self) -> Iterator[bytes]:
+        return decompressed(self._pieces(), self._response.getheader("content-encoding", ""))
+
+    def _pieces(self) -> Iterator[bytes]:
         while data := self._read():
             yield data
 
@@ -129,8 +172,10 @@ class _Body(httpx2.SyncByteStream):
         """As much of an error's body as can be had."""
         data = b""
         try:
-            while len(data) < _MOST_ERROR and (more := self._read()):
-                data += more
+            for piece in self:
+                data += piece
+                if len(data) >= _MOST_ERROR:
+                    break
         except RequestFailed:
             return data
         finally:
@@ -160,17 +205,18 @@ def bounded(pieces: Iterable[bytes], patience: Patience) -> Iterator[bytes]:
 def http_client(url: str, patience: Patience, timeouts: Timeouts) -> httpx2.Client:
     """The client that carries one request to `url`. Redirects are not followed.
 
-    Through a proxy it is httpx2's own, which waits `first_token` for each read. Raises UsageError
-    for a proxy that cannot be used.
+    Through a proxy that is spoken to over TLS or SOCKS it is httpx2's own, which waits
+    `first_token` for each read. Raises UsageError for a proxy that cannot be used.
     """
     proxy = proxy_for(url)
-    if proxy is None:
-        return httpx2.Client(transport=Transport(patience), trust_env=False)
-    read = min(timeouts.first_token, patience.seconds())
-    timeout = httpx2.Timeout(read, connect=timeouts.connect)
     try:
+        if proxy is None:
+            return httpx2.Client(transport=Transport(patience), trust_env=False)
         ascii_name(host_of(proxy))
-        return httpx2.Client(proxy=proxy, timeout=timeout)
+        if proxy.partition(":")[0].lower() in _PROXIES:
+            return httpx2.Client(transport=Transport(patience, proxy), trust_env=False)
+        read = min(timeouts.first_token, patience.seconds())
+        return httpx2.Client(proxy=proxy, timeout=httpx2.Timeout(read, connect=timeouts.connect))
     except (httpx2.InvalidURL, ImportError, ValueError) as error:
         # the proxy's own address may hold a password
         raise UsageError(
@@ -179,24 +225,19 @@ def http_client(url: str, patience: Patience, timeouts: Timeouts) -> httpx2.Clie
         ) from None
 
 
-def proxy_for(url: str) -> str | None:
-    """The proxy that the environment names for `url`. Loopback traffic never goes to one."""
-    host = host_of(url)
-    if is_loopback(host) or proxy_bypass(host):
-        return None
-    proxies = getproxies()
-    proxy = proxies.get(url.partition(":")[0]) or proxies.get("all")
-    return proxy if not proxy or "://" in proxy else f"http://{proxy}"
-
-
-def _send(connection: http.client.HTTPConnection, request: httpx2.Request) -> None:
-    target = request.url.raw_path.decode("ascii")
+def _send(
+    connection: http.client.HTTPConnection, request: httpx2.Request, via: httpx2.URL | None
+) -> None:
+    """`via` is a proxy that is told the whole address."""
+    target = str(request.url) if via else request.url.raw_path.decode("ascii")
     connection.putrequest(request.method, target, skip_host=True, skip_accept_encoding=True)
     for name, value in request.headers.raw:
         if name.lower() not in _OWN_HEADERS:
             connection.putheader(name, value)
     for name, value in _OWN_HEADERS.items():
         connection.putheader(name, value)
+    for header, word in credentials(via).items() if via else ():
+        connection.putheader(header, word)
     with suppress(BrokenPipeError, ConnectionResetError):
         # a server may refuse and hang up before it has read all; its answer tells why
         connection.endheaders(request.read())
@@ -208,6 +249,7 @@ def _response(arriving: _Arriving, method: str) -> http.client.HTTPResponse:
     response = http.client.HTTPResponse(cast(socket.socket, arriving), method=method)
     try:
         response.begin()
+        arriving.in_head = False
     except BaseException:
         response.close()
         raise

@@ -1,34 +1,8 @@
-"""Thoughts at the head of a message, and what of a message may be shown while it arrives."""
+"""What of a message may be shown while it arrives."""
 
-import re
-
-from harness.model.markup import THINK_END, Place, walk
-
-_OPEN = re.compile(r"\s*<(think|thinking)>")
-_OPENERS = ("<think>", "<thinking>")
-_LONGEST_END = len("</thinking>")
-
-
-def leading_thoughts(text: str) -> tuple[list[str], str]:
-    """The `<think>` blocks a text starts with, and the rest. An open one takes all."""
-    thoughts: list[str] = []
-    at = 0
-    while found := _OPEN.match(text, at):
-        end = text.find(f"</{found[1]}>", found.end())
-        if end < 0:
-            return [*thoughts, text[found.end() :]], ""
-        thoughts.append(text[found.end() : end])
-        at = end + len(f"</{found[1]}>")
-    return thoughts, text[at:]
-
-
-def lone_thought_end(text: str) -> int:
-    """Where a `</think>` stands that no `<think>` opened (the template did), or -1.
-
-    `text` starts with a newline. One in code, or behind something that may be a call, is text.
-    """
-    _, stop = walk(text, Place(), final=True)
-    return stop.at if stop is not None and stop.kind == "think_end" else -1
+from harness.model.markup import Grammar, Place
+from harness.model.repair import skip_space
+from harness.model.thoughts import LONGEST_END, THINK_END, THOUGHTS, may_open, opened
 
 
 class VisibleText:
@@ -37,13 +11,18 @@ class VisibleText:
     Once something that may be a call has begun, nothing more is shown before the end.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, grammar: Grammar) -> None:
         self.shown = 0
+        self.thought = False
+        self._grammar = grammar
+        self._mark = grammar.mark
+        # nothing is pending, and what comes next is text unless it holds a mark
+        self._idle = False
         self._phase = self._head
         self._buffer = ""
         self._spaces: list[str] = []
-        self.thought = False
-        self._place = Place()
+        self._at = 0
+        self._fence = ""
         self._end_tag = ""
 
     def forget(self) -> None:
@@ -53,68 +32,81 @@ class VisibleText:
 
     def feed(self, delta: str) -> str:
         """The text to show now; "" when there is none."""
+        if self._idle and self._mark(delta) is None:
+            return self._show(delta)
         if not delta or self._phase == self._held:
             return ""
         self._buffer += delta
         shown: list[str] = []
-        while (text := self._phase()) is not None:
+        going = True
+        while going:
+            text, going = self._phase()
             shown.append(text)
+        self._buffer = self._buffer[self._at :]
+        self._at = 0
+        self._idle = not self._buffer and self._phase == self._answer
         return "".join(shown)
 
-    # A phase returns the text to show, or None when it needs more of the message.
+    # A phase goes on from `_at`. It returns the text to show, and whether the next phase has
+    # something to look at.
 
-    def _head(self) -> str | None:
+    def _head(self) -> tuple[str, bool]:
         """Nothing but white space and thoughts so far."""
-        self._buffer = self._buffer.lstrip()
-        found = _OPEN.match(self._buffer)
+        self._at = skip_space(self._buffer, self._at)
+        found = opened(self._buffer, self._at)
         if found:
-            self._end_tag = f"</{found[1]}>"
-            self._buffer = self._buffer[found.end() :]
+            self._end_tag = THOUGHTS[found[1]]
+            self._at = found.end()
             self.thought = True
             self._phase = self._thinking
-        elif any(opener.startswith(self._buffer) for opener in _OPENERS):
-            return None
+        elif may_open(self._buffer, self._at):
+            return "", False
         else:
-            self._buffer = "\n" + self._buffer
+            self._buffer = "\n" + self._buffer[self._at :]
+            self._at = 0
             self._phase = self._answer
-        return ""
+        return "", True
 
-    def _thinking(self) -> str | None:
-        _, end, rest = self._buffer.partition(self._end_tag)
-        if not end:
-            self._buffer = self._buffer[-_LONGEST_END:]
-            return None
-        self._buffer = rest
+    def _thinking(self) -> tuple[str, bool]:
+        end = self._buffer.find(self._end_tag, self._at)
+        if end < 0:
+            self._at = max(self._at, len(self._buffer) - LONGEST_END)
+            return "", False
+        self._at = end + len(self._end_tag)
         self._phase = self._head
-        return ""
+        return "", True
 
-    def _answer(self) -> str | None:
-        self._place, stop = walk(self._buffer, self._place, final=False)
-        plain, self._buffer = self._buffer[: self._place.at], self._buffer[self._place.at :]
-        self._place = Place(0, self._place.fence)
+    def _answer(self) -> tuple[str, bool]:
+        place = Place(self._at, self._fence)
+        place, stop = self._grammar.walk(self._buffer, place, final=False)
+        plain = self._buffer[self._at : place.at]
+        self._at, self._fence = place.at, place.fence
         if stop is None:
-            return self._show(plain) or None
-        if stop.kind != "think_end":
+            return self._show(plain), False
+        if stop.families:
             self._phase = self._held
-            return self._show(plain)
-        self._buffer = self._buffer[len(THINK_END) :]
+            return self._show(plain), False
+        self._at += len(THINK_END)
         if self.thought:
-            return self._show(plain + THINK_END)
+            return self._show(plain + "\n"), True
         self.forget()
         self._phase = self._head
-        return ""
+        return "", True
 
-    def _held(self) -> str | None:
-        return None
+    def _held(self) -> tuple[str, bool]:
+        return "", False
 
     def _show(self, plain: str) -> str:
         """White space at either end is kept back: the final text is stripped."""
+        if self.shown and not self._spaces and plain and not plain[-1].isspace():
+            self.shown += len(plain)
+            return plain
         if not plain or plain.isspace():
-            if self.shown:
+            if self.shown and plain:
                 self._spaces.append(plain)
             return ""
         text = "".join([*self._spaces, plain]) if self.shown else plain.lstrip()
         body = text.rstrip()
-        self._spaces = [text[len(body) :]]
+        self._spaces = [text[len(body) :]] if len(body) < len(text) else []
         self.shown += len(body)
         return body

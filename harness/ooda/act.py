@@ -3,19 +3,24 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from harness.errors import LimitReached, ModelFailure
 from harness.journal import Journal
 from harness.model.history import History
-from harness.model.values import Call, Message, Reply, RetryNote
+from harness.model.values import Asked, Call, Message, Narrowing, Reply, RetryNote
 from harness.ooda import prompts
+from harness.ooda.asking import announces
 from harness.ooda.guard import Guard
-from harness.ooda.limits import Meter
+from harness.ooda.limits import Meter, Spent
+from harness.ooda.window import MOST_COMPACTIONS, Window
 from harness.tools.toolbox import Toolbox
 
 MOST_ASKED_AGAIN = 2
 """Times in a row that a reply which cannot be used is asked for again."""
+
+ONCE = ("repetition",)
+"""Errors that one more try may mend, or none."""
 
 
 AfterCall = Callable[[Call], bool]
@@ -26,25 +31,40 @@ class Model(Protocol):
 
     def complete(
         self,
-        messages: list[Message],
-        tools: list[dict[str, Any]],
+        asked: Asked,
         on_text: Callable[[str], None],
         on_retry: Callable[[RetryNote], None],
-        deadline: float | None,
     ) -> Reply: ...
 
 
 class Act:
     """One session's conversation with the model."""
 
-    def __init__(self, model: Model, history: History, toolbox: Toolbox, journal: Journal) -> None:
+    def __init__(
+        self,
+        model: Model,
+        history: History,
+        toolbox: Toolbox,
+        journal: Journal,
+        window: Window | None = None,
+        *,
+        offering: Callable[[], Narrowing] | None = None,
+        due: Callable[[str], str] | None = None,
+        spent: Spent | None = None,
+    ) -> None:
+        """`offering` works out what the next step may be, where the model can be held to that;
+        `due` says what to tell a model that replied with a text alone, where a call was due;
+        `spent` is what the session has used so far."""
         self._model = model
+        self._offering = offering
+        self._due = due
+        self._window = window or Window(history, toolbox, journal)
         self._history = history
         self._toolbox = toolbox
         self._journal = journal
         self._schemas = toolbox.schemas()
         self.requests = 0
-        self.tokens = 0
+        self.spent = spent or Spent()
         self.read: list[str] = []
 
     def __call__(self, meter: Meter, before: Callable[[Call], None], after: AfterCall) -> str:
@@ -62,7 +82,9 @@ class Act:
             reply = self._ask(meter)
             if reply.error is not None:
                 asked_again += 1
-                self._ask_again(reply, asked_again)
+                if asked_again > _most_again(reply):
+                    return _instead(reply, asked_again)
+                self.say(prompts.ASK_AGAIN.format(detail=reply.detail), "nudge")
                 continue
             asked_again = 0
             if not reply.calls:
@@ -71,30 +93,55 @@ class Act:
                 meter.check_time()
                 self._run(call, guard, before, after)
 
-    def say(self, text: str, cause: str) -> None:
-        """Add a user message to the history."""
-        self._history.user(text)
-        self._journal.emit("user_message", content=text, cause=cause)
+    def say(self, text: str, cause: str, shorter: str = "") -> None:
+        """Add a user message to the history; see `Window.say`."""
+        self._window.say(text, cause, shorter)
+
+    def ended(self, kind: str) -> None:
+        """The turn is over."""
+        self._window.ended(kind)
 
     def repair(self) -> None:
         """Make the history legal after a turn that was stopped in the middle."""
         self._history.repair()
 
     def _ask(self, meter: Meter) -> Reply:
-        messages = self._history.messages()
+        """The next reply, kept in the history. A conversation that turns out to be too long for
+        the context is made shorter and sent once more, never as it was."""
+        shortened = 0
+        while True:
+            messages, tools = self._window.messages(), self._schemas
+            known = self._window.known
+            asked = Asked(messages, tools, meter.deadline, self._offering, self._due, known)
+            try:
+                reply, seconds = self._send(asked, meter)
+            except ModelFailure as failure:
+                if failure.error_class != "context_overflow":
+                    raise
+                self._window.overflowed(failure, again=shortened < MOST_COMPACTIONS)
+            else:
+                lost = self._window.lost(reply)
+                if not (lost and shortened < MOST_COMPACTIONS and self._window.cut_short()):
+                    self._history.assistant(_kept(reply))
+                    self._report(reply, self._history.last, seconds)
+                    return reply
+                self._report(reply, None, seconds)
+            shortened += 1
+            meter.check()
+
+    def _send(self, asked: Asked, meter: Meter) -> tuple[Reply, float]:
+        """A reply, and the seconds that it took."""
         self.requests += 1
         self._journal.emit(
             "model_request",
             request=self.requests,
-            messages=len(messages),
-            prompt_tokens=self._history.estimate(),
+            messages=len(asked.messages),
+            prompt_tokens=self._window.tokens,
             tools=len(self._schemas),
         )
         started = time.monotonic()
         try:
-            reply = self._model.complete(
-                messages, self._schemas, self._stream, self._retry, meter.deadline
-            )
+            reply = self._model.complete(asked, self._stream, self._retry)
         except ModelFailure as failure:
             if failure.error_class == "timeout" and _passed(meter.deadline):
                 seconds = meter.limits.seconds
@@ -103,41 +150,34 @@ class Act:
                 ) from failure
             raise
         meter.count(reply.usage)
-        self.tokens += reply.usage.total
-        self._history.assistant(_kept(reply))
-        self._report(reply, time.monotonic() - started)
-        return reply
+        return reply, time.monotonic() - started
 
-    def _report(self, reply: Reply, seconds: float) -> None:
+    def _report(self, reply: Reply, message: Message | None, seconds: float) -> None:
+        """Journal a reply; `message` is what the history keeps of it, if anything."""
         self._journal.emit(
             "model_reply",
-            message=self._history.last,
+            message=message,
             text=reply.text,
             reasoning=reply.reasoning,
             finish=reply.finish,
             error=reply.error,
             prompt_tokens=reply.usage.prompt_tokens,
             completion_tokens=reply.usage.completion_tokens,
+            cached_tokens=reply.usage.cached_tokens,
             estimated=reply.usage.estimated,
+            cost=reply.usage.cost,
             seconds=round(seconds, 3),
         )
-
-    def _ask_again(self, reply: Reply, times: int) -> None:
-        if times > MOST_ASKED_AGAIN:
-            raise ModelFailure(
-                reply.error or "empty",
-                f"the model's reply could not be used {times} times in a row: {reply.detail}",
-            )
-        self.say(prompts.ASK_AGAIN.format(detail=reply.detail), "nudge")
 
     def _run(
         self, call: Call, guard: Guard, before: Callable[[Call], None], after: AfterCall
     ) -> None:
         before(call)
         self._note_read(call)
-        result = guard.note(call, self._toolbox.run(call))
+        given = guard.note(call, self._toolbox.run(call))
+        result = replace(given, text=self._window.fitting(call, given.text))
         self._history.tool(call.id, result.text)
-        self._toolbox.report(call, result)
+        self._toolbox.report(call, result, given.text)
         if self._toolbox.changes_files(call.name) and not result.denied and after(call):
             guard.changed()
         guard.check(call)
@@ -161,6 +201,22 @@ def _kept(reply: Reply) -> Reply:
     if reply.error is None:
         return reply
     return replace(reply, calls=(), text=reply.text.strip() or f"({reply.error})")
+
+
+def _most_again(reply: Reply) -> int:
+    return 1 if reply.error in ONCE else MOST_ASKED_AGAIN
+
+
+def _instead(reply: Reply, times: int) -> str:
+    """What a model thought, where it says nothing else and that is no plan: some servers put a
+    whole answer there. Raises ModelFailure for every other reply that cannot be used."""
+    thought = reply.reasoning.strip()
+    if reply.error == "empty" and thought and not reply.text.strip() and not announces(thought):
+        return thought
+    raise ModelFailure(
+        reply.error or "empty",
+        f"the model's reply could not be used {times} times in a row: {reply.detail}",
+    )
 
 
 def _passed(deadline: float | None) -> bool:

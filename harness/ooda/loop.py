@@ -59,7 +59,7 @@ class Loop:
 
     def run(self, request: str) -> Outcome:
         """One turn, from the text typed to an outcome; raises nothing for what ends a turn."""
-        run = _Run(Meter(self._limits), self._phases.act.requests, self._denials())
+        run = self._begin()
         turn = self._observe(request)
         try:
             try:
@@ -72,8 +72,7 @@ class Loop:
 
     def _pursue(self, turn: Turn, run: "_Run") -> Settled:
         """Attempt after attempt, until one is settled."""
-        context = self._orient(turn)
-        self._phases.act.say(prompts.request(turn.request, context.text, turn.elsewhere), "request")
+        self._ask(turn, self._orient(turn))
         while True:
             self._act(turn, run)
             decision = self._decide(turn, run)
@@ -83,10 +82,21 @@ class Loop:
             failed = run.verification.having("failed")
             self._phases.act.say(prompts.feedback(failed), "feedback")
 
+    def _ask(self, turn: Turn, context: Context) -> None:
+        """Put the request to the model; where the context is short, the code goes first."""
+        entries = prompts.context(pick for pick in context.picks if pick.kind == "entry")
+        shorter = prompts.request(turn.request, entries, turn.elsewhere)
+        text = prompts.request(turn.request, context.text, turn.elsewhere)
+        self._phases.act.say(text, "request", shorter)
+
     def refuse(self, failure: TurnEnd) -> Outcome:
         """The outcome of a request for which there is no model: nothing was begun."""
-        run = _Run(Meter(self._limits), self._phases.act.requests, self._denials())
+        run = self._begin()
         return self._finish(run, settle_end(failure, run.changes, run.verification))
+
+    def _begin(self) -> "_Run":
+        act = self._phases.act
+        return _Run(Meter(self._limits, act.spent), act.requests, self._denials())
 
     def _observe(self, request: str) -> Turn:
         turn = self._phases.observe.begin(request)
@@ -176,6 +186,8 @@ class Loop:
     def _finish(self, run: "_Run", settled: Settled) -> Outcome:
         self._phases.observe.end()
         kind, message = settled
+        self._phases.act.ended(kind)
+        spent = run.meter.spent
         outcome = Outcome(
             kind=kind,
             message=message + self._left_over(kind, run.changes),
@@ -184,9 +196,11 @@ class Loop:
             steps=run.meter.steps,
             attempts=run.attempt,
             requests=self._phases.act.requests - run.requests_before,
-            prompt_tokens=run.meter.prompt_tokens,
-            completion_tokens=run.meter.completion_tokens,
-            estimated=run.meter.estimated,
+            prompt_tokens=spent.prompt_tokens,
+            completion_tokens=spent.completion_tokens,
+            cached_tokens=spent.cached_tokens,
+            estimated=spent.estimated,
+            cost=spent.cost,
             seconds=round(run.meter.seconds, 3),
             verdicts=run.verification.verdicts,
         )
@@ -234,6 +248,8 @@ def as_payload(outcome: Outcome) -> dict[str, object]:
         "requests": outcome.requests,
         "prompt_tokens": outcome.prompt_tokens,
         "completion_tokens": outcome.completion_tokens,
+        "cached_tokens": outcome.cached_tokens,
         "estimated": outcome.estimated,
+        "cost": outcome.cost,
         "seconds": outcome.seconds,
     }

@@ -28,9 +28,12 @@ class Orient:
         index: Callable[[], CodeIndex],
         store: Store,
         withheld: Callable[[Sequence[str]], Mapping[str, str]] = lambda paths: {},
+        code_room: Callable[[int], int] = lambda usual: usual,
     ) -> None:
-        """`withheld` gives those of the paths that rules do not let be read unasked."""
+        """`withheld` gives those of the paths that rules do not let be read unasked; `code_room`
+        makes the tokens for code fewer where the model's context is small."""
         self._withheld = withheld
+        self._code_room = code_room
         self._root = root
         self._index = index
         self._store = store
@@ -52,7 +55,7 @@ class Orient:
     def _code(self, request: str) -> tuple[list[Pick], int]:
         index = self._index()
         picks: list[Pick] = []
-        budget, left_out = CODE_TOKENS, 0
+        budget, left_out = self._code_room(CODE_TOKENS), 0
         matches = list(index.search(request, limit=MOST_FILES))
         withheld = self._withheld([match.path for match in matches])
         for match in matches:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from harness.model.history import GO_ON
+
 if TYPE_CHECKING:
     from harness.gates.values import Verdict
     from harness.ooda.turn import Pick
@@ -32,12 +34,18 @@ def system(ooda: bool) -> str:
     return SYSTEM + (VERIFIED if ooda else "")
 
 
+CHANGED_ELSEWHERE = "(Changed since your last turn, not by you: "
+CODE = "Code that may matter:\n"
+CONVENTIONS = "Required by this project's conventions:\n"
+NOT_ACCEPTED = "Your change is not accepted yet. These checks failed:"
+
+
 def request(text: str, context: str, elsewhere: tuple[str, ...]) -> str:
     """The user's message: the request first, then what the model cannot know."""
     parts = [text]
     if elsewhere:
         listed = ", ".join(elsewhere[:10]) + (" ..." if len(elsewhere) > 10 else "")
-        parts.append(f"(Changed since your last turn, not by you: {listed})")
+        parts.append(f"{CHANGED_ELSEWHERE}{listed})")
     if context:
         parts.append(context)
     return "\n\n".join(parts)
@@ -50,18 +58,23 @@ def context(picks: Iterable[Pick]) -> str:
     entries = [pick for pick in picks if pick.kind == "entry"]
     parts: list[str] = []
     if code:
-        parts.append("Code that may matter:\n" + "\n\n".join(pick.text for pick in code))
+        parts.append(CODE + "\n\n".join(pick.text for pick in code))
     if entries:
         lines = "\n".join(pick.text for pick in entries)
-        parts.append(
-            f"Required by this project's conventions:\n{lines}\nThe change must satisfy each."
-        )
+        parts.append(f"{CONVENTIONS}{lines}\nThe change must satisfy each.")
     return "\n\n".join(parts)
+
+
+def asked(message: str) -> str:
+    """The request in a user message, without what the harness added to it."""
+    for added in (CHANGED_ELSEWHERE, CODE, CONVENTIONS):
+        message = message.partition(f"\n\n{added}")[0]
+    return message
 
 
 def feedback(failed: Iterable[Verdict]) -> str:
     """What goes back to the model after a failed verification."""
-    parts = ["Your change is not accepted yet. These checks failed:"]
+    parts = [NOT_ACCEPTED]
     parts += [
         f"{verdict.gate}: {verdict.reason}\n{verdict.feedback}".rstrip() for verdict in failed
     ]
@@ -70,4 +83,31 @@ def feedback(failed: Iterable[Verdict]) -> str:
 
 
 REPEATED = "(You have made this same call {count} times with the same result. Do something else.)"
+CIRCLING = (
+    "(You go round in circles: you have made these same {calls} calls {count} times with the same "
+    "results. Do something else.)"
+)
+UNDONE = (
+    "(You have made this same edit {count} times, and undone it in between. Do something else.)"
+)
 ASK_AGAIN = "Your last reply could not be used: {detail} Send it again."
+CALL_DUE = (
+    "it says in words what to do, and nothing was done. Reply with the tool call that does the "
+    "first step."
+)
+
+EARLIER = "Earlier in this session (shortened by the harness to save context):"
+NOTED = "Noted."
+"""What stands for the model's answer to the summary of earlier turns."""
+
+STEPS_SO_FAR = "(My steps so far, shortened by the harness to save context:)"
+CARRY_ON = "Go on with the request above."
+"""Follows the summary of steps: the user has to speak before the model calls a tool again."""
+
+
+def is_remark(message: str) -> bool:
+    """Whether a user message is the harness's own, and no request."""
+    return message in (GO_ON, CARRY_ON) or message.startswith((NOT_ACCEPTED, _ASKED_AGAIN))
+
+
+_ASKED_AGAIN = ASK_AGAIN.partition("{")[0]

@@ -98,7 +98,8 @@ class Verification:
 @dataclass(frozen=True)
 class Outcome:
     """How a turn ended. `message` is one line; `answer` the model's last text; tokens are of the
-    whole turn, `estimated` when the server did not count all of them."""
+    whole turn, `estimated` when the server did not count all of them; `cost` is in US dollars, None
+    when the price of any part is not known."""
 
     kind: OutcomeKind
     message: str
@@ -109,7 +110,9 @@ class Outcome:
     requests: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cached_tokens: int = 0
     estimated: bool = False
+    cost: float | None = None
     seconds: float = 0.0
     verdicts: tuple[Verdict, ...] = field(default=(), repr=False)
 

@@ -1,12 +1,14 @@
 """The sink that shows a run to people."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TextIO
 
 from harness.journal import Event
 from harness.terminal.diff import show_diff
 from harness.terminal.rows import (
     Payload,
+    compacted_line,
     context_line,
     outcome_line,
     retry_line,
@@ -16,6 +18,14 @@ from harness.terminal.rows import (
 from harness.terminal.screen import Screen
 
 DIFF_LINES = 40
+WAYS: Mapping[str, str] = MappingProxyType(
+    {
+        "native": "with tool calls of its own",
+        "constrained": "for one step at a time, held to a schema,",
+        "text": "to write its calls as text",
+    }
+)
+"""How a model is asked in each protocol."""
 
 
 class Renderer:
@@ -44,13 +54,16 @@ class Renderer:
         self._denials: dict[str, str] = {}
         self._show: dict[str, Callable[[Payload], None]] = {
             "session_resumed": self._resumed,
+            "connected": self._connected,
             "notice": self._notice,
+            "protocol": self._protocol,
             "context": self._context,
             "facts": self._facts,
             "derived": self._derived,
             "derived_more": self._derived,
             "attempt_started": self._attempt,
             "model_request": self._model_request,
+            "compacted": self._compacted,
             "model_retry": self._model_retry,
             "reasoning": self._reasoning,
             "text": self._text,
@@ -75,6 +88,10 @@ class Renderer:
         if payload.get("moved_from"):
             self._warn(f"this session began in another workspace, {payload['moved_from']!r}")
 
+    def _connected(self, payload: Payload) -> None:
+        if payload.get("reason"):
+            self.screen.message(self.screen.glyphs.info, str(payload["reason"]), "dim")
+
     def _notice(self, payload: Payload) -> None:
         glyphs, text = self.screen.glyphs, str(payload.get("text", ""))
         level = payload.get("level")
@@ -84,6 +101,11 @@ class Renderer:
             self._warn(text)
         else:
             self.screen.message(glyphs.info, text, "dim")
+
+    def _protocol(self, payload: Payload) -> None:
+        way = WAYS.get(str(payload.get("protocol")), "")
+        text = f"{payload.get('model')} is asked {way} from now on: {payload.get('why')}"
+        self.screen.message(self.screen.glyphs.info, text, "dim")
 
     def _warn(self, text: str) -> None:
         self.screen.message(self.screen.glyphs.warning, text, "attention")
@@ -111,6 +133,9 @@ class Renderer:
         self._streamed.clear()
         self._thought = 0
         self.screen.status("waiting for the model")
+
+    def _compacted(self, payload: Payload) -> None:
+        self.screen.message(self.screen.glyphs.info, compacted_line(payload), "dim")
 
     def _model_retry(self, payload: Payload) -> None:
         self.screen.message(self.screen.glyphs.retry, retry_line(payload), "attention")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from harness.model.prices import dollars
 from harness.terminal.layout import Row
 from harness.terminal.style import Glyphs
 
@@ -41,7 +42,20 @@ def outcome_line(glyphs: Glyphs, payload: Payload) -> tuple[str, str, str]:
     """(glyph, style, text)"""
     kind, message = str(payload.get("kind", "")), str(payload.get("message") or "")
     glyph, style = _marks(glyphs).get(kind, (glyphs.warning, "attention"))
-    return glyph, style, f"{kind}: {message}" if message else kind
+    text = f"{kind}: {message}" if message else kind
+    used = used_line(payload)
+    return glyph, style, f"{text} [{used}]" if used else text
+
+
+def used_line(payload: Payload) -> str:
+    """`12,345 tokens, $0.0123`, '' when no model was asked; a cost only where it is known."""
+    tokens = int(payload.get("prompt_tokens") or 0) + int(payload.get("completion_tokens") or 0)
+    if not tokens:
+        return ""
+    about = "about " if payload.get("estimated") else ""
+    cost = payload.get("cost")
+    told = f", {dollars(float(cost))}" if cost is not None else ""
+    return f"{about}{tokens:,} tokens{told}"
 
 
 def context_line(payload: Payload) -> str:
@@ -53,9 +67,23 @@ def context_line(payload: Payload) -> str:
     return f"context: {', '.join(picks)}" + (f"; {left_out} left out" if left_out else "")
 
 
+def compacted_line(payload: Payload) -> str:
+    """`shortened the conversation from about 3,900 to 1,800 tokens (6 results, 4 steps)`"""
+    counts = {
+        "result": len(payload.get("shrunk") or ()),
+        "step": int(payload.get("steps") or 0),
+        "turn": int(payload.get("turns") or 0),
+    }
+    parts = [f"{n} {name}" + "s" * (n != 1) for name, n in counts.items() if n]
+    before, after = int(payload.get("before") or 0), int(payload.get("after") or 0)
+    what = f" ({', '.join(parts)})" if parts else ""
+    return f"shortened the conversation from about {before:,} to {after:,} tokens{what}"
+
+
 def retry_line(payload: Payload) -> str:
     wait = float(payload.get("wait") or 0)
-    return f"{payload.get('error_class')}: {payload.get('message')}; again in {wait:g}s"
+    again = f"again in {wait:g}s" if wait else "again now"
+    return f"{payload.get('error_class')}: {payload.get('message')}; {again}"
 
 
 def _pick(pick: Payload) -> str:

@@ -20,7 +20,8 @@ Arguments = Mapping[str, Any]
 class Result:
     """What came of a call: `text` for the model, `note` (a few words) and `diff` for people.
 
-    `malformed` marks a call that could not be understood, `denied` one that was not allowed.
+    `malformed` marks a call that could not be understood, `denied` one that was not allowed;
+    `error` is the error class of what went wrong, where it has one.
     """
 
     text: str
@@ -29,6 +30,7 @@ class Result:
     diff: str = ""
     denied: bool = False
     malformed: bool = False
+    error: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,17 @@
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from harness.errors import ToolError, TurnEnd
+from harness.errors import MalformedCall, ToolError, TurnEnd, UnknownTool
 from harness.journal import Journal
+from harness.model.arguments import ALIASES
 from harness.model.history import INTERRUPTED
 from harness.model.values import Call
 from harness.tools.approval import Answer, Approvals, Judge, Requested, Ruling, no_ruling
-from harness.tools.arguments import ALIASES, check
+from harness.tools.arguments import check
 from harness.tools.base import Arguments, Prepared, Result, Tool, ToolContext
 from harness.workspace.paths import locate
 
@@ -62,13 +63,17 @@ class Toolbox:
         approvals: Approvals,
         journal: Journal,
         judge: Judge = no_ruling,
+        tools: Iterable[Tool] | None = None,
     ) -> None:
-        """`judge` is asked about each prepared call before anybody else is."""
+        """`judge` is asked about each prepared call before anybody else is; `tools` are all
+        there are unless given."""
         self._context = replace(context, remaining=self._remaining)
         self._judge = judge
         self._approvals = approvals
         self._journal = journal
-        self._tools: Mapping[str, Tool] = {tool.name: tool for tool in all_tools()}
+        self._tools: Mapping[str, Tool] = {
+            tool.name: tool for tool in (all_tools() if tools is None else tools)
+        }
         self._started = 0.0
         self.deadline: float | None = None
         """In `time.monotonic()` seconds: when what runs has to stop."""
@@ -122,8 +127,8 @@ class Toolbox:
             self.report(call, Result(INTERRUPTED, "interrupted", ok=False))
             raise
 
-    def report(self, call: Call, result: Result) -> None:
-        """Journal a result as the model gets it."""
+    def report(self, call: Call, result: Result, whole: str | None = None) -> None:
+        """Journal a result as the model gets it; `whole` is the text of one that was cut."""
         self.denied += result.denied
         self._journal.emit(
             "tool_result",
@@ -132,6 +137,7 @@ class Toolbox:
             ok=result.ok,
             denied=result.denied,
             text=result.text,
+            **({} if whole is None or whole == result.text else {"whole": whole}),
             note=result.note,
             diff=result.diff,
             seconds=round(time.monotonic() - self._started, 3),
@@ -141,7 +147,7 @@ class Toolbox:
         try:
             tool, arguments = self._checked(tool, call)
         except ToolError as error:
-            return _bounded(Result(f"Error: {error}", "malformed call", ok=False, malformed=True))
+            return _bounded(_failed(error, "malformed call", malformed=True))
         try:
             path = self._path(arguments)
             ruling = self._ruling(tool, call, arguments, path)
@@ -153,7 +159,7 @@ class Toolbox:
             denial = self._denial(tool, prepared, call, summary, ruling)
             return denial or _bounded(prepared.run())
         except ToolError as error:
-            return _bounded(Result(f"Error: {error}", "error", ok=False))
+            return _bounded(_failed(error, "error"))
         except TurnEnd:
             raise
         except Exception as error:
@@ -162,9 +168,9 @@ class Toolbox:
 
     def _checked(self, tool: Tool | None, call: Call) -> tuple[Tool, dict[str, Any]]:
         if tool is None:
-            raise ToolError(_unknown(call.name, self._tools))
+            raise UnknownTool(_unknown(call.name, self._tools))
         if call.arguments is None:
-            raise ToolError(call.problem or "The arguments are not a JSON object.")
+            raise MalformedCall(call.problem or "The arguments are not a JSON object.")
         return tool, check(tool, call.arguments)
 
     def _ruling(self, tool: Tool, call: Call, arguments: Arguments, path: str) -> Ruling:
@@ -186,6 +192,11 @@ class Toolbox:
                 comment=answer.comment,
             )
         return None if answer.allow else _refusal(tool, answer)
+
+
+def _failed(error: ToolError, note: str, malformed: bool = False) -> Result:
+    text = f"Error: {error}"
+    return Result(text, note, ok=False, malformed=malformed, error=error.error_class)
 
 
 def _refusal(tool: Tool, answer: Answer) -> Result:

@@ -19,7 +19,7 @@ def _prepare(context: ToolContext, arguments: Arguments) -> Prepared:
     path = context.root.locate_new(arguments["path"]).path
     before = context.root.read_if_there(path)
     view = decode(before, path) if before is not None else None
-    text = whole(view, arguments["content"])
+    text = whole(view, arguments["content"], path)
     data = encode(view_for(view, text), text, path)
     diff = unified(path, view.text if view else "", text)
 

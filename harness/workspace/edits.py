@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 
 from harness.errors import ToolError
+from harness.workspace.elided import refuse_elided
+from harness.workspace.mismatch import MOST_MATCHES, mismatch
 
 _SIGNATURES = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -18,9 +20,6 @@ _SIGNATURES = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-_MOST_MATCHES = 1000
-_COMPARED_LINES = 20_000
-_SHOWN_LINE = 300
 
 
 @dataclass(frozen=True)
@@ -73,10 +72,12 @@ def replace_once(view: View, old: str, new: str, path: str) -> str:
     if not old:
         raise ToolError("old_text is empty; copy the lines to replace from the file.")
     if old == new:
-        raise ToolError("old_text and new_text are equal; nothing was changed.")
+        raise ToolError("old_text and new_text are identical; nothing was changed.")
     starts = _starts(text, old)
     if len(starts) != 1:
-        raise ToolError(_mismatch(text, old, starts, path))
+        raise ToolError(mismatch(text, old, starts, path))
+    if new.count("\n") < old.count("\n"):
+        refuse_elided(old, new, "new_text", path)
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
     start = _place(view.text, starts[0] + head)
@@ -85,10 +86,14 @@ def replace_once(view: View, old: str, new: str, path: str) -> str:
     return view.text[:start] + middle + view.text[end:]
 
 
-def whole(before: View | None, content: str) -> str:
-    """`content` with the line ends of the file it replaces, and without a second mark."""
+def whole(before: View | None, content: str, path: str) -> str:
+    """`content` with the line ends of the file it replaces, and without a second mark.
+
+    Raises ToolError for one that stands for lines of the file with a placeholder.
+    """
     if before is None:
         return content
+    refuse_elided(before.text, content, "content", path)
     if before.newline == "\r\n":
         content = _lf(content).replace("\n", "\r\n")
     return content.removeprefix("\ufeff") if before.bom else content
@@ -170,41 +175,7 @@ def _starts(text: str, piece: str) -> list[int]:
     """The first places where `piece` begins, overlapping ones too."""
     found: list[int] = []
     at = text.find(piece)
-    while at >= 0 and len(found) < _MOST_MATCHES:
+    while at >= 0 and len(found) < MOST_MATCHES:
         found.append(at)
         at = text.find(piece, at + 1)
     return found
-
-
-def _mismatch(text: str, old: str, starts: list[int], path: str) -> str:
-    if starts:
-        lines = ", ".join(str(text.count("\n", 0, at) + 1) for at in starts[:10])
-        more = ", ..." if len(starts) > 10 else ""
-        count = f"{len(starts)}" + (" or more" if len(starts) == _MOST_MATCHES else "")
-        return (
-            f"old_text occurs {count} times in {path!r} (at lines {lines}{more}); nothing was "
-            "changed. Add neighbouring lines to old_text until it occurs exactly once."
-        )
-    return (
-        f"old_text occurs 0 times in {path!r}; nothing was changed.{_closest(text, old)} "
-        "Copy the lines exactly, without line numbers."
-    )
-
-
-def _closest(text: str, old: str) -> str:
-    """The lines of the file most like the first line of `old` that says something."""
-    from difflib import SequenceMatcher
-
-    wanted = next((line.strip() for line in old.split("\n") if line.strip()), "")[:_SHOWN_LINE]
-    matcher = SequenceMatcher(None, "", wanted, autojunk=False)
-    best, place = 0.6, 0
-    lines = [line[:_SHOWN_LINE] for line in text.split("\n")]
-    for number, line in enumerate(lines[:_COMPARED_LINES], 1):
-        matcher.set_seq1(line.strip())
-        if matcher.real_quick_ratio() > best and matcher.quick_ratio() > best:
-            ratio = matcher.ratio()
-            best, place = (ratio, number) if ratio > best else (best, place)
-    if not place:
-        return ""
-    shown = "\n".join(f"{n}: {lines[n - 1]}" for n in range(place, min(place + 5, len(lines) + 1)))
-    return f" The closest lines are:\n{shown}\n"

@@ -1,13 +1,16 @@
 """From the spellings a model uses to one canonical workspace path."""
 
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from harness.errors import ToolError
+from harness.errors import NoSuchFile, OutsideWorkspace, ToolError
 
 INVENTED_ROOTS = frozenset({"workspace", "workspaces", "app", "repo", "project", "testbed"})
 """Absolute folders that models make up for "the project"."""
+_DRIVE = re.compile(r"/?[A-Za-z]:[\\/]")
+_QUOTES = " \t\r\n'\"`"
 
 _LONGEST_NAME = 255
 _LONGEST_PATH = 4095
@@ -31,23 +34,26 @@ def locate(root: str, spelling: str, *, creating: bool = False) -> Located:
     Raises ToolError for anything outside, with the closest paths inside. Links are followed
     only while they stay inside; the path returned is the one they lead to.
     """
-    text = _checked(root, spelling)
-    note = ""
+    text, note = _respelled(root, _checked(root, spelling), creating)
     if os.path.isabs(text):
         text, note = _from_absolute(root, text, creating)
     relative = os.path.normpath(text)
     if relative == ".." or relative.startswith("../"):
-        raise ToolError(f"{spelling!r} is outside the workspace; use a path relative to its root.")
+        raise OutsideWorkspace(
+            f"{spelling!r} is outside the workspace; use a path relative to its root."
+        )
     inside = _beneath(root, _real(os.path.join(root, relative)))
     if inside is None:
-        raise ToolError(f"{spelling!r} is a link that leads outside the workspace; it is not used.")
+        raise OutsideWorkspace(
+            f"{spelling!r} is a link that leads outside the workspace; it is not used."
+        )
     return Located(inside, note)
 
 
 def require_exists(root: str, located: Located, spelling: str) -> None:
     """Raise ToolError naming the closest paths when nothing is there."""
     if not os.path.lexists(os.path.join(root, located.path)):
-        raise ToolError(f"{spelling!r} does not exist.{_suggest(root, spelling)}")
+        raise NoSuchFile(f"{spelling!r} does not exist.{_suggest(root, spelling)}")
 
 
 def _checked(root: str, spelling: str) -> str:
@@ -65,6 +71,18 @@ def _checked(root: str, spelling: str) -> str:
     return os.path.expanduser(spelling) if spelling.startswith("~/") else spelling
 
 
+def _respelled(root: str, text: str, creating: bool) -> tuple[str, str]:
+    """A path in quotes or with backslashes as it was meant, where that exists and it does not."""
+    if os.path.lexists(os.path.join(root, text)):
+        return text, ""
+    if _DRIVE.match(text):
+        raise OutsideWorkspace(f"{text!r} is outside the workspace.{_suggest(root, text)}")
+    meant = text.strip(_QUOTES).replace("\\", "/")
+    if creating or meant in ("", text) or not os.path.lexists(os.path.join(root, meant)):
+        return text, ""
+    return meant, f"(There is no {text!r}; {meant!r} in the workspace was used.)"
+
+
 def _from_absolute(root: str, text: str, creating: bool) -> tuple[str, str]:
     """An absolute path inside the workspace, or one below a root the model made up."""
     inside = _beneath(root, os.path.normpath(text))
@@ -76,7 +94,7 @@ def _from_absolute(root: str, text: str, creating: bool) -> tuple[str, str]:
         for below in _below_invented_root(text):
             if os.path.lexists(os.path.join(root, below)):
                 return below, f"(There is no {text!r}; {below!r} in the workspace was used.)"
-    raise ToolError(f"{text!r} is outside the workspace.{_suggest(root, text)}")
+    raise OutsideWorkspace(f"{text!r} is outside the workspace.{_suggest(root, text)}")
 
 
 def _below_invented_root(text: str) -> list[str]:
@@ -108,6 +126,7 @@ def _suggest(root: str, spelling: str) -> str:
     from harness.workspace.files import walk
 
     files = list(walk(root))
+    spelling = spelling.strip(_QUOTES).replace("\\", "/")
     name = os.path.basename(spelling.rstrip("/")) or spelling
     near: Iterable[str] = [f for f in files if os.path.basename(f) == name][:3]
     near = near or get_close_matches(spelling.lstrip("./"), files[:_COMPARED], n=3, cutoff=0.6)

@@ -16,8 +16,10 @@ import pytest
 
 from harness.model.script import Script
 from harness.model.scripted import ScriptedServer
-from harness.model.servers import probe_all
+from harness.model.servers import look_around
 from tests.conftest import Agent, call, say
+from tests.prefix import assert_stable, journalled
+from tests.strictness import check_requests
 
 PATCH = call(
     "patch_file",
@@ -114,7 +116,7 @@ def test_24_a_refused_connection_is_one_line(agent: Agent) -> None:
 
 
 def test_24_no_server_names_what_was_tried_and_what_would_help(agent: Agent) -> None:
-    if any(place.listening for place in probe_all()):
+    if any(place.listening for place in look_around()):
         pytest.skip("something listens on a model server's port here")
     run = agent.run_plain("--cwd", str(agent.workspace), "Do it.")
     assert run.code == 4
@@ -156,6 +158,8 @@ def spawn(agent: Agent, host: str, *flags: str) -> "pexpect.spawn[str]":
 def scripted(*replies: dict[str, Any]) -> Iterator[ScriptedServer]:
     with ScriptedServer(Script.from_json({"replies": list(replies)})) as server:
         yield server
+        assert_stable(server.requests, journalled(Path(os.environ["HOME"]), 0.0))
+        check_requests(server.requests)
 
 
 def await_request(server: ScriptedServer) -> None:

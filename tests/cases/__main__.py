@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.cases.outcome import Unusable
 
-KINDS = {"rules": "tests.cases.rules"}
+KINDS = {"rules": "tests.cases.rules", "wire": "tests.cases.wire"}
 
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:

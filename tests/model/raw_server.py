@@ -60,7 +60,10 @@ class Connection:
 
 
 class RawServer:
-    """Plays the n-th of `plays` on the n-th POST, the last one ever after. GETs get 404."""
+    """Plays the n-th of `plays` on the n-th POST, the last one ever after.
+
+    GETs get 404, but `/health` the status `health`.
+    """
 
     def __init__(self, *plays: Play | bytes) -> None:
         self._plays = plays
@@ -69,6 +72,7 @@ class RawServer:
         self._threads: list[threading.Thread] = []
         self.posts: list[dict[str, Any]] = []
         self.heads: list[str] = []
+        self.health = 404
         self.port = self._listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}/v1"
 
@@ -106,7 +110,7 @@ class RawServer:
             head, body = _read_request(sock)
             self.heads.append(head)
             if not head.startswith("POST"):
-                sock.sendall(http(404, "{}"))
+                sock.sendall(http(self.health if "/health" in head else 404, "{}"))
                 return
             self.posts.append(json.loads(body))
             play = self._plays[min(len(self.posts), len(self._plays)) - 1]

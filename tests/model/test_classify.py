@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.model.classify import classify
+from harness.model.classify import classify, seconds_of
 from harness.model.failures import CAUSES, RequestFailed, one_line
 
 ROOT = Path(__file__).parents[2]
@@ -32,6 +32,30 @@ def body(message: str, **fields: object) -> str:
         (400, body("x", code="context_length_exceeded"), "context_overflow"),
         (200, body("Input does not fit in context length."), "context_overflow"),
         (500, body("no user query found in messages"), "context_overflow"),
+        (
+            400,
+            body("prompt too long; exceeded max context length by 17 tokens"),
+            "context_overflow",
+        ),
+        (
+            400,
+            body("The input token count (11) exceeds the maximum number of tokens allowed (10)."),
+            "context_overflow",
+        ),
+        (413, "<html><title>413 Request Entity Too Large</title></html>", "context_overflow"),
+        (
+            429,
+            body("Rate limit reached: 200000 tokens per min, too many tokens"),
+            "backend_unavailable",
+        ),
+        (429, body("You exceeded your current quota", code="insufficient_quota"), "auth"),
+        (529, body("Overloaded", type="overloaded_error"), "backend_unavailable"),
+        (500, body("Jinja Exception: This model does not support tools"), "tools_unsupported"),
+        (500, body("Jinja Exception: Something odd"), "template_rejected"),
+        (400, body("System role not supported"), "template_rejected"),
+        (400, body("Tool role is not supported"), "template_rejected"),
+        (400, body("Unrecognized request argument supplied: stream_options"), "bad_request"),
+        (404, body("No endpoints found that support tool use."), "tools_unsupported"),
         (
             500,
             body("...raise_exception('S...\nError: Jinja Exception: roles must alternate"),
@@ -80,9 +104,14 @@ def test_a_template_error_says_what_the_template_said() -> None:
     assert ": Roles must alternate. " in classify(500, body(trace)).line("HOST")
 
 
-def test_retry_after_is_taken_when_it_is_a_number() -> None:
+def test_a_wait_is_seconds_or_a_date() -> None:
     assert classify(429, "", "2.5").wait == 2.5
-    assert classify(429, "", "Wed, 21 Oct 2026 07:28:00 GMT").wait is None
+    noon = 1_784_462_400.0
+    assert seconds_of("Sun, 19 Jul 2026 12:00:30 GMT", noon) == 30
+    assert seconds_of("Sun, 19 Jul 2026 11:00:00 GMT", noon) == 0
+    for odd in ("", "soon", "nan", "inf", "-", "Sun, 99 Jul 2026 12:00:30 GMT", "9" * 400):
+        assert seconds_of(odd, noon) is None
+    assert seconds_of("-3", noon) == 0
 
 
 def test_the_line_is_one_short_line_whatever_was_said() -> None:

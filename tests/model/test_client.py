@@ -12,7 +12,7 @@ from harness.model.client import Client
 from harness.model.script import Script
 from harness.model.scripted import ScriptedServer
 from harness.model.servers import Server
-from harness.model.values import Reply, RetryNote, Sampling, Timeouts
+from harness.model.values import Asked, Reply, RetryNote, Sampling, Timeouts
 
 MESSAGES: list[dict[str, Any]] = [
     {"role": "system", "content": "s"},
@@ -31,7 +31,7 @@ GOOD = HEAD + sse(delta(content="Fine."), delta("stop"))
 
 
 @dataclass
-class Asked:
+class Question:
     """What one request gave."""
 
     shown: list[str] = field(default_factory=list)
@@ -48,11 +48,9 @@ class Asked:
         started = time.monotonic()
         try:
             return client.complete(
-                MESSAGES,
-                more.get("tools", TOOLS),
+                Asked(MESSAGES, more.get("tools", TOOLS), more.get("deadline")),
                 self.shown.append,
                 self.notes.append,
-                more.get("deadline"),
             )
         finally:
             self.seconds = time.monotonic() - started
@@ -74,7 +72,7 @@ def script(*replies: dict[str, Any]) -> Script:
 
 
 def test_text_is_streamed_and_the_calls_come_with_the_reply() -> None:
-    asked = Asked()
+    asked = Question()
     reply = {"text": "I look at it.", "calls": [{"name": "read_file", "arguments": {"path": "a"}}]}
     with ScriptedServer(script(reply)) as server:
         got = asked.ask(server.base_url)
@@ -85,7 +83,7 @@ def test_text_is_streamed_and_the_calls_come_with_the_reply() -> None:
 
 
 def test_a_call_written_as_text_is_decoded_and_not_shown() -> None:
-    asked = Asked()
+    asked = Question()
     text = 'Look.\n<tool_call>{"name": "read_file", "arguments": {"path": "a"}}</tool_call>'
     with ScriptedServer(script({"text": text})) as server:
         got = asked.ask(server.base_url)
@@ -94,7 +92,7 @@ def test_a_call_written_as_text_is_decoded_and_not_shown() -> None:
 
 
 def test_held_back_text_that_was_no_call_is_shown_at_the_end() -> None:
-    asked = Asked()
+    asked = Question()
     with ScriptedServer(script({"text": 'Like {"a": 1}.\n{"name": "x"}'})) as server:
         got = asked.ask(server.base_url)
     assert "".join(asked.shown) == got.text == 'Like {"a": 1}.\n{"name": "x"}'
@@ -102,8 +100,8 @@ def test_held_back_text_that_was_no_call_is_shown_at_the_end() -> None:
 
 def test_the_request_holds_what_was_asked_for_and_nothing_else() -> None:
     with ScriptedServer(script({"text": "ok"})) as server:
-        Asked().ask(server.base_url, sampling=Sampling(100, 0.5, 0.9), model="qwen")
-        Asked().ask(server.base_url, tools=[])
+        Question().ask(server.base_url, sampling=Sampling(100, 0.5, 0.9), model="qwen")
+        Question().ask(server.base_url, tools=[])
     full, bare = server.requests
     assert full == {
         "model": "qwen",
@@ -120,7 +118,7 @@ def test_the_request_holds_what_was_asked_for_and_nothing_else() -> None:
 
 def test_usage_is_estimated_when_the_server_does_not_say() -> None:
     with RawServer(GOOD) as server:
-        usage = Asked().ask(server.url).usage
+        usage = Question().ask(server.url).usage
     assert usage.estimated
     assert usage.prompt_tokens > 20
     assert usage.completion_tokens > 0
@@ -128,8 +126,8 @@ def test_usage_is_estimated_when_the_server_does_not_say() -> None:
 
 def test_the_key_is_sent_when_there_is_one() -> None:
     with RawServer(GOOD) as server:
-        Asked().ask(server.url, api_key="sk-1")
-        Asked().ask(server.url)
+        Question().ask(server.url, api_key="sk-1")
+        Question().ask(server.url)
     assert "bearer sk-1" in server.heads[0].lower()
     assert "sk-1" not in server.heads[1]
 
@@ -138,13 +136,13 @@ def test_loopback_traffic_goes_to_no_proxy(monkeypatch: pytest.MonkeyPatch) -> N
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
     with RawServer(GOOD) as server:
-        assert Asked().ask(server.url).text == "Fine."
+        assert Question().ask(server.url).text == "Fine."
 
 
 def test_a_proxy_carries_what_is_not_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
     with RawServer(GOOD) as proxy:
         monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1"))
-        assert Asked().ask("http://models.example:8000/v1").text == "Fine."
+        assert Question().ask("http://models.example:8000/v1").text == "Fine."
     assert proxy.heads[0].startswith("POST http://models.example:8000/v1/chat/completions")
 
 
@@ -152,24 +150,24 @@ class TestStreams:
     def test_a_plain_object_in_answer_to_a_stream_is_read(self) -> None:
         body = {"choices": [{"message": {"content": "Fine."}, "finish_reason": "stop"}]}
         with RawServer(http(200, json.dumps(body))) as server:
-            asked = Asked()
+            asked = Question()
             assert asked.ask(server.url).text == "Fine."
         assert asked.shown == ["Fine."]
 
     def test_a_stream_may_end_without_done(self) -> None:
         with RawServer(HEAD + sse(delta(content="Fine."), delta("stop"), done=False)) as server:
-            assert Asked().ask(server.url).text == "Fine."
+            assert Question().ask(server.url).text == "Fine."
 
     def test_a_stream_may_end_without_a_finish_reason(self) -> None:
         with RawServer(HEAD + sse(delta(content="Fine."))) as server:
-            assert Asked().ask(server.url).text == "Fine."
+            assert Question().ask(server.url).text == "Fine."
 
     def test_nothing_is_waited_for_after_done(self) -> None:
         def play(connection: Connection) -> None:
             connection.send(GOOD)
             connection.wait(5)
 
-        asked = Asked()
+        asked = Question()
         with RawServer(play) as server:
             asked.ask(server.url)
         assert asked.seconds < 4
@@ -181,7 +179,7 @@ class TestStreams:
                 connection.send(b": ping\n\n")
                 connection.wait(0.2)
 
-        asked = Asked()
+        asked = Question()
         with RawServer(play) as server:
             assert asked.ask(server.url).text == "Fine."
         assert asked.seconds < 4
@@ -193,7 +191,7 @@ class TestStreams:
             connection.reset()
 
         with RawServer(play) as server:
-            assert Asked().ask(server.url).text == "Fine."
+            assert Question().ask(server.url).text == "Fine."
 
     def test_chunked_bodies_split_inside_a_character_are_read(self) -> None:
         def play(connection: Connection) -> None:
@@ -205,7 +203,7 @@ class TestStreams:
             connection.send(b"0\r\n\r\n")
 
         with RawServer(play) as server:
-            assert Asked().ask(server.url).text == "naïve 日本"
+            assert Question().ask(server.url).text == "naïve 日本"
 
 
 def cut_in_the_middle(connection: Connection) -> None:
@@ -235,7 +233,7 @@ class TestInterruptedStreams:
     def test_a_reply_that_breaks_off_is_asked_for_once_more(
         self, play: Callable[[Connection], None]
     ) -> None:
-        asked = Asked()
+        asked = Question()
         with RawServer(play, GOOD) as server:
             assert asked.ask(server.url).text == "Fine."
         assert [note.error_class for note in asked.notes] == ["stream_interrupted"]
@@ -246,45 +244,45 @@ class TestInterruptedStreams:
 
 class TestFailures:
     def test_nobody_listens(self) -> None:
-        asked = Asked()
+        asked = Question()
         port = free_port()
         asked.fail(f"http://127.0.0.1:{port}/v1", "backend_unavailable", "connect", str(port))
-        assert not asked.notes
+        assert [note.wait for note in asked.notes] == [0.5]
 
     def test_a_name_that_does_not_exist(self) -> None:
-        Asked().fail("http://no-such-host.invalid:1/v1", "backend_unavailable", "no-such-host")
+        Question().fail("http://no-such-host.invalid:1/v1", "backend_unavailable", "no-such-host")
 
     def test_https_where_http_is_spoken(self) -> None:
         with RawServer(GOOD) as server:
             url = server.url.replace("http:", "https:")
-            Asked().fail(url, "backend_unavailable", url)
+            Question().fail(url, "backend_unavailable", url, timeouts=Timeouts(0.5, 5, 5))
 
     def test_a_model_name_that_is_no_text_can_be_sent(self) -> None:
         with RawServer(GOOD) as server:
-            assert Asked().ask(server.url, model="qwen\udcff").text == "Fine."
+            assert Question().ask(server.url, model="qwen\udcff").text == "Fine."
 
     @pytest.mark.parametrize("kind", ["text/html", "text/event-stream"])
     def test_a_web_page_is_no_completion(self, kind: str) -> None:
         page = "<!doctype html><html><title>Router login</title>" + "<p>x</p>\n" * 9000
         with RawServer(http(200, page, kind)) as server:
-            Asked().fail(server.url, "server_error", "Router login", "--host")
+            Question().fail(server.url, "server_error", "Router login", "--host")
         assert len(server.posts) == 1
 
     @pytest.mark.parametrize("body", ['{"hello": "world"}', "[1, 2]", "OK"])
     def test_another_service_is_no_completion(self, body: str) -> None:
         with RawServer(http(200, body)) as server:
-            Asked().fail(server.url, "server_error", "--host")
+            Question().fail(server.url, "server_error", "--host")
         assert len(server.posts) == 1
 
     @pytest.mark.parametrize("data", [b"\x00\xff\x17garbage" * 100, b"SSH-2.0-OpenSSH_9.6\r\n"])
     def test_a_port_that_does_not_speak_http(self, data: bytes) -> None:
         with RawServer(data) as server:
-            Asked().fail(server.url, "server_error", "HTTP")
+            Question().fail(server.url, "server_error", "HTTP")
         assert len(server.posts) == 1
 
     def test_garbage_where_a_stream_was_announced(self) -> None:
         with RawServer(HEAD + bytes(range(256)) * 50) as server:
-            Asked().fail(server.url, "server_error")
+            Question().fail(server.url, "server_error")
 
     @pytest.mark.parametrize(
         ("answer", "error_class", "posts", "words"),
@@ -293,7 +291,7 @@ class TestFailures:
             (http(404, '{"detail":"Not Found"}'), "backend_unavailable", 1, "--host"),
             (http(400, '{"error":"maximum context length is 8"}'), "context_overflow", 1, "8"),
             (http(500, '{"error":{"message":"boom"}}'), "server_error", 2, "boom"),
-            (http(500, '{"error":"roles must alternate"}'), "template_rejected", 1, "template"),
+            (http(500, '{"error":"roles must alternate"}'), "template_rejected", 2, "template"),
             (
                 http(400, '{"error":"failed to parse grammar"}'),
                 "tool_schema_rejected",
@@ -302,6 +300,8 @@ class TestFailures:
             ),
             (http(400, '{"error":"m does not support tools"}'), "tools_unsupported", 1, "--jinja"),
             (http(400, '{"error":"bad temperature"}'), "bad_request", 1, "temperature"),
+            (http(402, "{}"), "auth", 1, "credit"),
+            (http(407, "{}"), "backend_unavailable", 1, "proxy"),
             (
                 b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n",
                 "backend_unavailable",
@@ -314,12 +314,12 @@ class TestFailures:
         self, answer: bytes, error_class: str, posts: int, words: str
     ) -> None:
         with RawServer(answer) as server:
-            Asked().fail(server.url, error_class, words, server.url)
+            Question().fail(server.url, error_class, words, server.url)
         assert len(server.posts) == posts
 
     def test_an_error_inside_a_stream_keeps_the_text_and_ends_the_try(self) -> None:
         failing = HEAD + sse(delta(content="Half"), {"error": {"message": "cuda", "code": 500}})
-        asked = Asked()
+        asked = Question()
         with RawServer(failing, GOOD) as server:
             assert asked.ask(server.url).text == "Fine."
         assert asked.shown == ["Half", "Fine."]
@@ -328,12 +328,12 @@ class TestFailures:
     def test_an_unknown_model_is_told_with_those_there_are(self) -> None:
         missing = {"status": 404, "body": '{"error":{"message":"model \'x\' not found"}}'}
         with ScriptedServer(script(missing)) as server:
-            Asked().fail(server.base_url, "model_not_found", "scripted-qwen", "--model")
+            Question().fail(server.base_url, "model_not_found", "scripted-qwen", "--model")
         assert len(server.requests) == 1
 
     def test_a_tool_call_the_server_could_not_parse_goes_back_to_the_model(self) -> None:
         broken = http(500, '{"error":{"message":"Failed to parse input at pos 1: <tool_call>"}}')
-        asked = Asked()
+        asked = Question()
         with RawServer(broken) as server:
             reply = asked.ask(server.url)
         assert (reply.error, reply.calls) == ("malformed_tool_call", ())
@@ -342,7 +342,7 @@ class TestFailures:
 
     def test_a_busy_server_is_asked_again_after_the_wait_it_names(self) -> None:
         busy = http(503, "{}").replace(b"Content-Length", b"Retry-After: 0.1\r\nContent-Length")
-        asked = Asked()
+        asked = Question()
         with RawServer(busy, busy, GOOD) as server:
             assert asked.ask(server.url).text == "Fine."
         assert [note.wait for note in asked.notes] == [0.1, 0.1]
@@ -350,9 +350,17 @@ class TestFailures:
             asked.fail(server.url, "backend_unavailable", "busy")
         assert len(server.posts) == 3
 
+    def test_a_wait_may_be_named_as_a_date(self) -> None:
+        past = b"Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\nContent-Length"
+        busy = http(429, "{}").replace(b"Content-Length", past)
+        asked = Question()
+        with RawServer(busy, GOOD) as server:
+            assert asked.ask(server.url).text == "Fine."
+        assert [note.wait for note in asked.notes] == [0.0]
+
     def test_a_wait_of_minutes_is_not_waited(self) -> None:
         busy = http(429, "{}").replace(b"Content-Length", b"Retry-After: 120\r\nContent-Length")
-        asked = Asked()
+        asked = Question()
         with RawServer(busy) as server:
             asked.fail(server.url, "backend_unavailable")
         assert asked.seconds < 4
@@ -361,7 +369,7 @@ class TestFailures:
 @pytest.mark.usefixtures("warm")
 class TestPatience:
     def test_silence_before_the_first_token_has_its_own_limit(self) -> None:
-        asked = Asked()
+        asked = Question()
         with RawServer(lambda connection: connection.wait(5)) as server:
             asked.fail(server.url, "timeout", "0.3 s", timeouts=Timeouts(2, 0.3, 9))
         assert asked.seconds < 4
@@ -372,7 +380,7 @@ class TestPatience:
             connection.send(HEAD + sse(delta(content="Half"), done=False))
             connection.wait(5)
 
-        asked = Asked()
+        asked = Question()
         with RawServer(play) as server:
             asked.fail(server.url, "timeout", "nothing more", timeouts=Timeouts(2, 9, 0.3))
         assert asked.shown == ["Half"]
@@ -387,7 +395,7 @@ class TestPatience:
             connection.send(sse(delta(content="Fine."), delta("stop")))
 
         with RawServer(play) as server:
-            assert Asked().ask(server.url, Timeouts(2, 0.5, 0.5)).text == "Fine."
+            assert Question().ask(server.url, Timeouts(2, 0.5, 0.5)).text == "Fine."
 
     def test_a_slow_prompt_after_the_first_empty_chunk_is_not_idle(self) -> None:
         def play(connection: Connection) -> None:
@@ -396,7 +404,7 @@ class TestPatience:
             connection.send(sse(delta(content="Fine."), delta("stop")))
 
         with RawServer(play) as server:
-            assert Asked().ask(server.url, Timeouts(2, 5, 0.2)).text == "Fine."
+            assert Question().ask(server.url, Timeouts(2, 5, 0.2)).text == "Fine."
 
     @pytest.mark.parametrize("ping", [b": ping\n\n", sse(delta(content="and "), done=False)])
     def test_an_endless_stream_is_cut_by_the_deadline(self, ping: bytes) -> None:
@@ -406,24 +414,24 @@ class TestPatience:
                 connection.send(ping)
                 connection.wait(0.02)
 
-        asked = Asked()
+        asked = Question()
         with RawServer(play) as server:
             asked.fail(server.url, "timeout", "--max-seconds", deadline=time.monotonic() + 0.4)
         assert 0.3 < asked.seconds < 4
 
     def test_a_silent_server_is_cut_by_the_deadline(self) -> None:
-        asked = Asked()
+        asked = Question()
         with RawServer(lambda connection: connection.wait(5)) as server:
             asked.fail(server.url, "timeout", "--max-seconds", deadline=time.monotonic() + 0.3)
         assert asked.seconds < 4
 
     def test_no_request_is_sent_after_the_deadline(self) -> None:
         with RawServer(GOOD) as server:
-            Asked().fail(server.url, "timeout", deadline=time.monotonic() - 1)
+            Question().fail(server.url, "timeout", deadline=time.monotonic() - 1)
         assert not server.posts
 
     def test_no_retry_begins_that_the_deadline_would_cut(self) -> None:
-        asked = Asked()
+        asked = Question()
         with RawServer(http(503, '{"error":"Loading model"}')) as server:
             asked.fail(server.url, "model_loading", deadline=time.monotonic() + 1)
         assert not asked.notes
@@ -437,5 +445,5 @@ class TestPatience:
             noticed.append(connection.hung_up(3))
 
         with RawServer(play) as server:
-            Asked().fail(server.url, "timeout", timeouts=Timeouts(2, 9, 0.2))
+            Question().fail(server.url, "timeout", timeouts=Timeouts(2, 9, 0.2))
         assert noticed == [True]

@@ -1,5 +1,6 @@
 import json
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -234,21 +235,52 @@ class TestTextForms:
         "text",
         [
             '<tool_call>\n{"name": "run_shell", "arguments": {"command": "rm -rf',
-            f"<tool_call>\n{CALL}",
             "<tool_call>",
             "<function=run_shell>\n<parameter=command>\nls",
-            "<function=run_shell>\n<parameter=command>\nls\n</parameter>",
-            f"```json\n{CALL}",
             '{"name": "run_shell", "arguments": {"command": "rm -rf"',
-            '<tool_call>{"name": "no_such_tool", "arguments": {}}</tool_call>',
-            "[TOOL_CALLS]run_shell[ARGS]{}",
+            '```json\n{"name": "run_shell", "arguments": {"command": "rm -rf"',
+            "</tool_call>",
+            "read_file\n</function>",
         ],
     )
     def test_markup_that_is_opened_and_not_a_whole_call_is_malformed(self, text: str) -> None:
         reply = said(f"Now I do it.\n{text}")
         assert (reply.error, reply.calls) == ("malformed_tool_call", ())
-        assert reply.text == "Now I do it."
+        assert reply.text.startswith("Now I do it.")
+        assert "<" not in reply.text
         assert reply.detail
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            f"<tool_call>\n{CALL}",
+            f"<tool_call>\n{CALL[:-1]}",
+            f"```json\n{CALL}",
+            CALL[:-1],
+            XML.removesuffix("\n</function>"),
+            f"{CALL}\n</tool_call>",
+        ],
+    )
+    def test_only_what_closes_around_the_arguments_may_be_missing(self, text: str) -> None:
+        assert calls(said(f"Now.\n{text}")) == READ
+
+    def test_a_text_call_of_a_tool_that_is_not_offered_is_told_so(self) -> None:
+        reply = said('<tool_call>{"name": "no_such_tool", "arguments": {}}</tool_call>')
+        assert (reply.error, reply.calls) == ("unknown_tool", ())
+        assert "'no_such_tool'" in reply.detail
+        assert "read_file" in reply.detail
+
+    def test_an_unknown_name_among_calls_stops_them_all(self) -> None:
+        other = CALL.replace("read_file", "reed_file")
+        assert said(f"{CALL}\n{other}").error == "unknown_tool"
+        assert said(f"```json\n[{other}, {CALL}]\n```").error == "unknown_tool"
+
+    @pytest.mark.parametrize("tag", ["<tool_call>", "<function=read_file>", "</tool_call>"])
+    def test_a_tag_is_spoken_of_in_an_answer_and_hidden_beside_a_call(self, tag: str) -> None:
+        text = f"Write {tag} in front of it."
+        assert said(text).text == text
+        assert said(f"{text}\n{HERMES}").text == "Write   in front of it."
+        assert said(f"{text}\n<tool_call>").text == "Write"
 
 
 class TestErrors:
@@ -305,7 +337,8 @@ class TestStreaming:
         assert "x = {" in decoder.feed(chunk(content="x = {1: '<tool_call>'}\ny"))
 
     def test_decoding_stays_linear(self) -> None:
-        call = {"name": "write_file", "arguments": {"content": "x" * 400_000}}
+        content = "".join(f"line {number}\n" for number in range(40_000))
+        call = {"name": "write_file", "arguments": {"content": content}}
         text = f"<tool_call>{json.dumps(call)}</tool_call>"
         pieces = [text[at : at + 8] for at in range(0, len(text), 8)]
         started = time.perf_counter()
@@ -335,7 +368,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=14).map("".join), st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_any_split_decodes_to_the_same_and_shows_a_beginning_of_the_text(
     text: str, data: st.DataObject
 ) -> None:
@@ -350,14 +383,14 @@ def test_any_split_decodes_to_the_same_and_shows_a_beginning_of_the_text(
 
 
 @given(st.lists(PIECES, max_size=14).map("".join))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_a_call_is_only_ever_what_was_written_out_and_last(text: str) -> None:
     reply = stream([text])[0]
     for call in reply.calls:
         assert call.name in ("read_file", "write_file")
         assert call.arguments is not None
         assert text.rstrip().endswith(
-            ("}", "]", "```", "````", "~~~", "</tool_call>", "</function>")
+            ("}", "]", "```", "````", "~~~", "</tool_call>", "</function>", "</parameter>")
         )
 
 
@@ -382,13 +415,13 @@ JSON = st.recursive(
 
 
 @given(st.lists(JSON, max_size=4))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_any_payloads_give_a_reply(payloads: list[Any]) -> None:
     assert isinstance(decode(payloads, TOOLS), Reply)
 
 
 @given(JSON, st.sampled_from(["delta", "message"]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_any_message_gives_a_reply(value: Any, kind: str) -> None:
     for fields in ({"content": value}, {"tool_calls": value}, {"reasoning": value}):
         payload = {"choices": [{kind: fields, "finish_reason": "stop"}]}
@@ -396,7 +429,7 @@ def test_any_message_gives_a_reply(value: Any, kind: str) -> None:
 
 
 @given(st.sampled_from([HERMES, XML, CALL, f"```json\n{CALL}\n```"]), st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_a_mutated_call_never_runs_with_other_arguments_than_it_shows(
     written: str, data: st.DataObject
 ) -> None:
@@ -404,5 +437,15 @@ def test_a_mutated_call_never_runs_with_other_arguments_than_it_shows(
     mutated = written[:at] + data.draw(st.text(max_size=2)) + written[at + 1 :]
     for call in stream([mutated])[0].calls:
         assert call.name in {"read_file", "write_file", "run_shell", "list_files"}
-        for value in (call.arguments or {}).values():
+        for value in leaves(call.arguments or {}):
             assert str(value) in mutated or "\\" in mutated
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """The texts and numbers inside."""
+    inner = value.values() if isinstance(value, dict) else value
+    if not isinstance(value, dict | list):
+        yield value
+        return
+    for each in inner:
+        yield from leaves(each)

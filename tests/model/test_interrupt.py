@@ -12,11 +12,11 @@ PROGRAM = """
 import sys
 from harness.model.client import Client
 from harness.model.servers import Server
-from harness.model.values import Sampling, Timeouts
+from harness.model.values import Asked, Sampling, Timeouts
 client = Client(Server("openai", sys.argv[1]), "m", Sampling(), Timeouts())
 messages = [{"role": "user", "content": "go"}]
 try:
-    client.complete(messages, [], lambda text: print(text, flush=True), print)
+    client.complete(Asked(messages), lambda text: print(text, flush=True), print)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 
 import pytest
 from raw_server import HEAD, RawServer, delta, free_port, sse
-from test_servers import listed, models_at
+from served_routes import listed, models_at, routes_at
 
 from harness.config import Options
 from harness.connection import Connection
 from harness.errors import ModelFailure, UsageError
 from harness.model.named import api_key, named_server
 from harness.model.servers import resolve
+from harness.model.values import Asked
 
 GOOD = HEAD + sse(delta(content="Fine."), delta("stop"))
 KEYS = {"OPENAI_API_KEY": "sk-openai"}
@@ -34,9 +35,9 @@ def given(monkeypatch: pytest.MonkeyPatch, variables: Mapping[str, str]) -> None
 
 def asked(server: RawServer, host: str | None = None, backend: str = "auto") -> tuple[str, str]:
     """What the server was sent to list its models, and to reply."""
-    connection = Connection(Options(host=host, backend=backend), lambda _server, _model: None)
+    connection = Connection(Options(host=host, backend=backend), lambda _connected: None)
     user = {"role": "user", "content": "go"}
-    assert connection.complete([user], [], str, repr, None).text == "Fine."
+    assert connection.complete(Asked([user]), str, repr).text == "Fine."
     head_of_list, head_of_post = server.heads
     return head_of_list, head_of_post
 
@@ -131,11 +132,31 @@ def test_a_server_that_was_only_found_is_given_nothing_that_is_openais(
     given(monkeypatch, {**KEYS, **SDK})
     port = free_port()
     with models_at(listed("a"), port):
-        found = resolve(None, "auto", known={"vllm": port})
+        found = resolve(None, "auto", known={port: "vLLM"})
         assert (found.for_openai, found.api_key) == (False, None)
         given(monkeypatch, {"MCA_API_KEY": "ours"})
-        found = resolve(None, "auto", known={"vllm": port})
+        found = resolve(None, "auto", known={port: "vLLM"})
         assert (found.for_openai, found.api_key) == (False, "ours")
+
+
+@pytest.mark.parametrize("owner", ["", "library", "sglang", "llamacpp", "koboldcpp"])
+def test_all_that_is_asked_of_a_server_goes_with_its_own_key_and_no_other(
+    monkeypatch: pytest.MonkeyPatch, owner: str
+) -> None:
+    answer = listed("a", owned_by=owner)
+    given(monkeypatch, KEYS)
+    with routes_at({"GET /v1/models": answer}) as named:
+        resolve(named.url, "auto")
+    port = free_port()
+    with routes_at({"GET /v1/models": answer}, port) as found:
+        resolve(None, "auto", known={port: "any"})
+        seen = [head.get("Authorization") for _, head, _ in found.asked]
+        given(monkeypatch, {"MCA_API_KEY": "ours"})
+        resolve(None, "auto", known={port: "any"})
+    assert len(seen) > 1
+    assert set(seen) == {None}
+    assert {head["Authorization"] for _, head, _ in named.asked} == {"Bearer sk-openai"}
+    assert {head["Authorization"] for _, head, _ in found.asked[len(seen) :]} == {"Bearer ours"}
 
 
 def test_the_sdks_own_variables_reach_a_server_that_was_named(

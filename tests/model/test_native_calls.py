@@ -158,7 +158,7 @@ def test_arguments_that_are_no_object_are_quoted_back() -> None:
 
 
 def test_long_bad_arguments_are_quoted_short() -> None:
-    (call,) = whole(piece("x" * 10_000, name="run_shell"))
+    (call,) = whole(piece("ls -R a; " * 500, name="run_shell"))
     assert len(call.problem) < 600
 
 
@@ -185,3 +185,61 @@ def test_spellings_of_an_offered_name_are_resolved(sent: str, name: str) -> None
 def test_a_spelling_that_two_tools_share_is_left_alone() -> None:
     tools = [{"function": {"name": "Go"}}, {"function": {"name": "go"}}]
     assert Offer(tools).resolve("GO") == "GO"
+
+
+@pytest.mark.parametrize(
+    ("sent", "name"),
+    [
+        ("default_api.read_file", "read_file"),
+        ("functions.read_file:0", "read_file"),
+        ("readFile", "read_file"),
+        ("read-file", "read_file"),
+        ("read_file()", "read_file"),
+        ("read_file<|channel|>commentary", "read_file"),
+        ("read_files", "read_files"),
+    ],
+)
+def test_what_servers_and_templates_put_around_a_name_is_taken_off(sent: str, name: str) -> None:
+    assert Offer(TOOLS).resolve(sent) == name
+
+
+def test_what_is_wrong_with_a_call_has_a_class() -> None:
+    tools = [typed(path="string", start="integer")]
+    message = {
+        "tool_calls": [
+            piece("ls", name="read_file"),
+            piece("{}", name="web.answer"),
+            piece("{}", name="read_file"),
+            piece('{"path": "a", "start": "soon"}', name="read_file"),
+            piece('{"path": "a"}', name="read_file"),
+        ]
+    }
+    reply = decode({"choices": [{"message": message}]}, tools)
+    assert [call.error for call in reply.calls] == [
+        "malformed_tool_call",
+        "unknown_tool",
+        "invalid_arguments",
+        "invalid_arguments",
+        None,
+    ]
+    assert (reply.error, reply.error_class) == (None, "malformed_tool_call")
+
+
+def typed(**types: str) -> dict[str, Any]:
+    properties = {name: {"type": kind} for name, kind in types.items()}
+    schema = {"type": "object", "properties": properties, "required": ["path"]}
+    return {"type": "function", "function": {"name": "read_file", "parameters": schema}}
+
+
+def test_repaired_arguments_are_told_of() -> None:
+    assert not whole(piece('{"path": "a"}', name="read_file"))[0].mended
+    assert not whole(piece({"path": "a"}, name="read_file"))[0].mended
+    assert whole(piece('{"path": "a",}', name="read_file"))[0].mended
+
+
+def test_interleaved_calls_without_number_cost_no_more_than_their_length() -> None:
+    deltas = [
+        [piece("", index=at, id=f"c{at}", name="read_file") for at in range(100)],
+        *[[piece(part, index=at) for at in range(100)] for part in ('{"path": ', '"a"}')],
+    ]
+    assert made(streamed(*deltas)) == [("read_file", {"path": "a"})] * 100

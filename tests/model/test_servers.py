@@ -3,12 +3,11 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from typing import Any
 
 import pytest
 from raw_server import RawServer, free_port, http
+from served_routes import listed, models_at, routes_at
 
 from harness.errors import ModelFailure, UsageError
 from harness.model.address import base_url
@@ -16,11 +15,15 @@ from harness.model.script import Script
 from harness.model.scripted import ScriptedServer
 from harness.model.servers import (
     KNOWN,
+    Model,
     Server,
-    choose_model,
+    choose,
+    discover,
     list_models,
-    probe_all,
+    look_around,
+    refresh,
     resolve,
+    taken,
 )
 
 VARIABLES = (
@@ -33,34 +36,6 @@ VARIABLES = (
 def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
-
-
-@contextmanager
-def models_at(answer: Any, port: int = 0, status: int = 200) -> Iterator[str]:
-    """A server whose GET /v1/models answers with `answer`; gives its base URL."""
-    body = answer if isinstance(answer, str) else json.dumps(answer)
-
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_args: Any) -> None:
-            pass
-
-        def do_GET(self) -> None:
-            self.send_response(status if self.path == "/v1/models" else 404)
-            self.end_headers()
-            self.wfile.write(body.encode())
-
-    with ThreadingHTTPServer(("127.0.0.1", port), Handler) as server:
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-        finally:
-            server.shutdown()
-            thread.join()
-
-
-def listed(*ids: Any, **fields: Any) -> dict[str, Any]:
-    return {"object": "list", "data": [{"id": name, **fields} for name in ids]}
 
 
 class TestAddress:
@@ -132,12 +107,14 @@ class TestResolve:
         with models_at(answer) as url:
             server = resolve(url, "openai")
         assert server == Server("openai", url, for_openai=True)
-        assert choose_model(server, None) == "default"
+        assert choose(server, None).model.name == "default"
 
-    @pytest.mark.parametrize("status", [401, 404, 500])
+    @pytest.mark.parametrize("status", [401, 403, 404, 500])
     def test_a_server_that_refuses_to_list_is_used_all_the_same(self, status: int) -> None:
         with models_at("{}", status=status) as url:
-            assert resolve(url, "auto") == Server("openai", url, for_openai=True)
+            server = resolve(url, "auto")
+        wants_key = status in (401, 403)
+        assert server == Server("openai", url, for_openai=True, wants_key=wants_key)
 
     def test_a_port_that_does_not_speak_http_is_left_to_the_request(self) -> None:
         with RawServer() as server:
@@ -223,80 +200,110 @@ def gets(answer: bytes, hold: float = 0) -> Iterator[str]:
     thread.join()
 
 
-class TestDiscovery:
+class TestLookingAround:
     @pytest.fixture
-    def ports(self) -> dict[str, int]:
-        return {kind: free_port() for kind in ("ollama", "vllm", "jan")}
+    def ports(self) -> dict[int, str]:
+        """Three free ports: of an Ollama, a vLLM and a Jan."""
+        return {free_port(): kind for kind in ("Ollama", "vLLM", "Jan")}
 
     def test_nobody_at_all_is_said_at_once_with_what_would_help(
-        self, ports: dict[str, int]
+        self, ports: dict[int, str]
     ) -> None:
-        started = time.monotonic()
         with pytest.raises(ModelFailure) as caught:
             resolve(None, "auto", known=ports)
-        assert time.monotonic() - started < 0.3
         line = str(caught.value)
         assert caught.value.error_class == "backend_unavailable"
-        for word in ("vllm", str(ports["vllm"]), "ollama serve", "llama-server", "--host", "demo"):
+        tried = [f"{kind} :{port}" for port, kind in ports.items()]
+        for word in (*tried, "ollama serve", "llama-server", "--host", "demo"):
             assert word in line
         assert "\n" not in line
 
-    def test_a_local_server_is_found_and_recognised(self, ports: dict[str, int]) -> None:
-        with models_at(listed("a-embed", "qwen3-coder", owned_by="vllm"), ports["ollama"]) as url:
+    def test_a_local_server_is_found_and_recognised(self, ports: dict[int, str]) -> None:
+        first = next(iter(ports))
+        with models_at(listed("a-embed", "qwen3-coder", owned_by="vllm"), first) as url:
             server = resolve(None, "auto", known=ports)
-            places = probe_all(known=ports)
-        assert server == Server("vllm", url, ("a-embed", "qwen3-coder"), True)
-        assert [(place.kind, place.port) for place in places] == list(ports.items())
+            places = look_around(known=ports)
+        assert (server.kind, server.base_url) == ("vllm", url)
+        assert server.models == ("a-embed", "qwen3-coder")
+        assert [place.port for place in places] == list(ports)
         assert [place.server for place in places] == [server, None, None]
         assert [place.listening for place in places] == [True, False, False]
 
-    def test_something_else_on_a_known_port_is_passed_over(self, ports: dict[str, int]) -> None:
-        with models_at("<html>", ports["ollama"]), models_at(listed("a"), ports["jan"]) as url:
+    def test_something_else_on_a_known_port_is_passed_over(self, ports: dict[int, str]) -> None:
+        first, _, last = ports
+        with models_at("<html>", first), models_at(listed("a"), last) as url:
             assert resolve(None, "auto", known=ports).base_url == url
-            place = probe_all(known=ports)[0]
+            place = look_around(known=ports)[0]
         assert place.listening
         assert place.server is None
 
     def test_a_server_without_models_is_passed_over_for_one_with(
-        self, ports: dict[str, int]
+        self, ports: dict[int, str]
     ) -> None:
-        with models_at(listed(), ports["ollama"]), models_at(listed("a"), ports["jan"]) as url:
+        first, second, last = ports
+        with (
+            models_at(listed(), first),
+            models_at(listed("nomic-embed-text"), second),
+            models_at(listed("a"), last) as url,
+        ):
             assert resolve(None, "auto", known=ports).base_url == url
+            servers = [place.server for place in look_around(known=ports) if place.server]
+        used = taken(servers)
+        assert used is not None
+        assert used.base_url == url
+        assert taken(servers[:2]) == servers[0]
+        assert taken([]) is None
 
-    def test_a_server_that_wants_a_key_is_found(self, ports: dict[str, int]) -> None:
-        with models_at("{}", ports["jan"], status=401) as url:
-            assert resolve(None, "auto", known=ports) == Server("jan", url)
+    def test_a_server_that_wants_a_key_is_found(self, ports: dict[int, str]) -> None:
+        last = list(ports)[-1]
+        with models_at("Missing authorization header", last, status=401) as url:
+            assert resolve(None, "auto", known=ports) == Server("jan", url, wants_key=True)
 
-    def test_a_silent_program_on_a_known_port_delays_only_a_moment(
-        self, ports: dict[str, int]
-    ) -> None:
+    def test_servers_are_listed_with_all_that_they_tell(self, ports: dict[int, str]) -> None:
+        show = {"capabilities": ["completion", "tools"], "parameters": "num_ctx 8192"}
+        names = [f"m{number}" for number in range(9)]
+        routes = {"GET /v1/models": listed(*names, owned_by="library"), "POST /api/show": show}
+        with routes_at(routes, next(iter(ports))):
+            server = look_around(known=ports)[0].server
+        assert server is not None
+        assert {model.context_length for model in server.entries} == {8192}
+
+    def test_a_program_that_only_listens_is_not_waited_for(self, ports: dict[int, str]) -> None:
         started = time.monotonic()
-        with socket.create_server(("127.0.0.1", ports["vllm"])), pytest.raises(ModelFailure):
+        with socket.create_server(("127.0.0.1", next(iter(ports)))), pytest.raises(ModelFailure):
             resolve(None, "auto", known=ports)
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 5
 
     def test_the_usual_ports_are_looked_at(self) -> None:
-        assert sorted(KNOWN.values()) == [1234, 1337, 8000, 8080, 11434, 30000]
+        assert sorted(KNOWN) == [1234, 1337, 8000, 8080, 9931, 11434, 30000]
 
 
-class TestChooseModel:
+class TestRefresh:
+    def test_an_ollama_tells_the_context_when_it_has_loaded_the_model(self) -> None:
+        running: dict[str, list[object]] = {"models": []}
+        routes = {"GET /v1/models": listed("q:1b", owned_by="library"), "GET /api/ps": running}
+        with routes_at(routes) as served:
+            found = discover(served.url)
+            assert found.model == Model("q:1b", loaded=False)
+            running["models"].append({"name": "q:1b", "context_length": 4096})
+            fresh = refresh(found.server, found.model)
+        assert fresh == Model("q:1b", 4096, loaded=True)
+
     @pytest.mark.parametrize(
-        ("models", "chosen"),
-        [
-            (["llama3", "qwen3:8b", "starcoder2", "qwen3-coder:30b"], "qwen3-coder:30b"),
-            (["llama3", "qwen3:8b", "starcoder2"], "starcoder2"),
-            (["llama3", "Qwen3:8b"], "Qwen3:8b"),
-            (["text-embedding-nomic", "bge-m3", "llama3"], "llama3"),
-            ([".DS_Store", "README.md", "qwen3-coder.gguf"], "qwen3-coder.gguf"),
-        ],
+        ("kind", "loaded"), [("vllm", None), ("openai", None), ("lmstudio", True)]
     )
-    def test_a_coder_is_preferred_and_junk_skipped(self, models: list[str], chosen: str) -> None:
-        assert choose_model(Server("x", "u", tuple(models), True), None) == chosen
+    def test_nothing_is_asked_where_nothing_can_have_changed(
+        self, kind: str, loaded: bool | None
+    ) -> None:
+        model = Model("m", 1, loaded=loaded)
+        with routes_at({}) as served:
+            assert refresh(Server(kind, served.url, (), True), model) is model
+        assert served.asked == []
 
-    def test_the_wanted_model_is_taken_unseen(self) -> None:
-        assert choose_model(Server("x", "u", ("a",), True), "b") == "b"
-
-    def test_a_server_without_a_chat_model_is_an_error(self) -> None:
-        with pytest.raises(ModelFailure, match="ollama pull") as caught:
-            choose_model(Server("ollama", "u", ("nomic-embed-text",), True), None)
-        assert caught.value.error_class == "model_not_found"
+    @pytest.mark.parametrize("answer", [(500, "{}"), listed("other"), listed("m")])
+    def test_what_is_known_stays_when_nothing_new_is_told(self, answer: object) -> None:
+        model = Model("m", 1)
+        with routes_at({"GET /v1/models": answer}) as served:
+            assert refresh(Server("ollama", served.url, (), True), model) is model
+        gone = Server("ollama", f"http://127.0.0.1:{free_port()}/v1", (), True)
+        assert refresh(gone, model) is model

@@ -91,6 +91,22 @@ def test_the_last_line_says_how_the_turn_ended(kind: str, glyph: str) -> None:
     assert lines == [f"{glyph} {kind}: because of this"]
 
 
+@pytest.mark.parametrize(
+    ("used", "told"),
+    [
+        ({"prompt_tokens": 12_000, "completion_tokens": 345}, " [12,345 tokens]"),
+        ({"prompt_tokens": 9, "completion_tokens": 1, "cost": 0.0123}, " [10 tokens, $0.0123]"),
+        ({"prompt_tokens": 9, "estimated": True, "cost": None}, " [about 9 tokens]"),
+        ({"prompt_tokens": 0, "completion_tokens": 0, "cost": None}, ""),
+    ],
+)
+def test_the_last_line_tells_tokens_and_the_cost_that_is_known(
+    used: dict[str, object], told: str
+) -> None:
+    lines = events(("outcome", {"kind": "answered", "message": "", "answer": "", **used}))
+    assert lines == [f"· answered{told}"]
+
+
 def test_a_failed_call_without_a_note_shows_the_first_line_of_its_text() -> None:
     result = {"id": "1", "name": "patch_file", "ok": False, "note": ""}
     lines = events(
@@ -184,3 +200,13 @@ def test_a_resumed_session_tells_repairs_and_another_workspace() -> None:
         "! a line was cut",
         "! this session began in another workspace, '/a'",
     ]
+
+
+def test_a_change_of_the_protocol_is_told_with_its_reason() -> None:
+    why = "its server does not show it the tools"
+    (line,) = events(
+        ("protocol", {"protocol": "constrained", "model": "qwen", "why": why}), width=200
+    )
+    assert line.endswith(
+        f"qwen is asked for one step at a time, held to a schema, from now on: {why}"
+    )

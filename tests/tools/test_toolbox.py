@@ -51,6 +51,7 @@ def test_an_unknown_tool_names_the_near_one(base: Path) -> None:
     with rigged(base) as rig:
         result = rig("read_fil", path="a.txt")
         assert result.malformed
+        assert result.error == "unknown_tool"
         assert (
             "There is no tool 'read_fil'. Did you mean 'read_file'? The tools are:" in result.text
         )
@@ -60,7 +61,13 @@ def test_an_unknown_tool_names_the_near_one(base: Path) -> None:
 def test_arguments_that_are_no_object_are_explained(base: Path) -> None:
     with rigged(base) as rig:
         result = rig.send(Call("x", "read_file", None, '{"path": ', "That is not JSON."))
-        assert result == Result("Error: That is not JSON.", "malformed call", False, malformed=True)
+        assert result == Result(
+            "Error: That is not JSON.",
+            "malformed call",
+            ok=False,
+            malformed=True,
+            error="malformed_tool_call",
+        )
         assert rig.last("tool_call")["arguments"] == '{"path": '
         assert rig.send(Call("y", "read_file", None, "[]")).malformed
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import ToolError
+from harness.errors import NoSuchFile, OutsideWorkspace, ToolError
 from harness.workspace.root import Root
 
 
@@ -42,9 +42,9 @@ def test_the_root_is_a_dot(root: Root, spelling: str) -> None:
 )
 def test_what_lies_outside_is_refused(root: Root, spelling: str) -> None:
     spelling = spelling.replace("{WS}", str(root.path))
-    with pytest.raises(ToolError, match="outside the workspace"):
+    with pytest.raises(OutsideWorkspace, match="outside the workspace"):
         root.locate(spelling)
-    with pytest.raises(ToolError, match="outside the workspace"):
+    with pytest.raises(OutsideWorkspace, match="outside the workspace"):
         root.locate_new(spelling)
 
 
@@ -75,6 +75,28 @@ def test_an_invented_root_is_mapped_and_told(root: Root, spelling: str) -> None:
     assert "'auth.py'" in located.note
 
 
+@pytest.mark.parametrize(
+    "spelling", ["tests\\test_auth.py", "`tests/test_auth.py`", '"tests/test_auth.py"\n']
+)
+def test_backslashes_and_quotes_are_read_as_meant(root: Root, spelling: str) -> None:
+    located = root.locate(spelling)
+    assert located.path == "tests/test_auth.py"
+    assert f"There is no {spelling!r}; {located.path!r} in the workspace was used" in located.note
+
+
+def test_a_file_that_has_such_a_name_is_meant(root: Root) -> None:
+    (root.path / "tests\\test_auth.py").write_text("odd")
+    assert root.locate("tests\\test_auth.py").path == "tests\\test_auth.py"
+    assert root.locate_new("new\\file.py").path == "new\\file.py"
+
+
+@pytest.mark.parametrize("spelling", ["/C:/Code/Simple/auth.py", "C:\\Code\\auth.py", "d:/auth.py"])
+def test_a_path_with_a_drive_is_outside(root: Root, spelling: str) -> None:
+    for locate in (root.locate, root.locate_new):
+        with pytest.raises(OutsideWorkspace, match=r"outside the workspace\. Did you mean 'auth"):
+            locate(spelling)
+
+
 def test_an_invented_root_is_never_used_to_create(root: Root) -> None:
     for spelling in ("/workspace/new.py", "/workspace/auth.py", "/new.py"):
         with pytest.raises(ToolError, match="outside the workspace"):
@@ -94,7 +116,7 @@ def test_an_absolute_path_that_exists_is_not_taken_for_invented(root: Root, tmp_
 
 
 def test_unknown_paths_name_the_closest(root: Root) -> None:
-    with pytest.raises(ToolError, match=r"does not exist\. Did you mean 'tests/test_auth.py'\?"):
+    with pytest.raises(NoSuchFile, match=r"does not exist\. Did you mean 'tests/test_auth.py'\?"):
         root.locate("test_auth.py")
     with pytest.raises(ToolError, match=r"Did you mean 'auth\.py'"):
         root.locate("auht.py")

@@ -114,6 +114,89 @@ def test_very_many_matches_are_a_short_sentence() -> None:
     assert len(str(refused.value)) < 300
 
 
+@pytest.mark.parametrize(
+    ("before", "old", "told"),
+    [
+        pytest.param(
+            "class A:\n    def ok(self):\n        return True\n",
+            "def ok(self):\n    return True",
+            "lines 2-3 in blanks alone: the file has another indentation. Send old_text and "
+            "new_text with the blanks of the file, which are:\n    def ok(self):\n"
+            "        return True",
+            id="without its indentation",
+        ),
+        pytest.param(
+            "def f():\n\tif x:\n\t\treturn 1\n",
+            "    if x:\n        return 1",
+            "lines 2-3 in blanks alone: the file has tabs where old_text has spaces. ",
+            id="tabs",
+        ),
+        pytest.param(
+            "def f():\n    return 1\n",
+            "\treturn 1",
+            "line 2 in blanks alone: the file has spaces where old_text has tabs. ",
+            id="spaces",
+        ),
+        pytest.param(
+            "x = 1   \ny = 2\n",
+            "x = 1\ny = 2",
+            "lines 1-2 in blanks alone: the file has blanks at the end of a line. ",
+            id="blanks at the end",
+        ),
+        pytest.param(
+            "a\n\n\nb\n", "a\n\n  \nb", "lines 1-4 in blanks alone: ", id="blanks on an empty line"
+        ),
+    ],
+)
+def test_text_that_differs_in_blanks_alone_is_refused_with_the_blanks_of_the_file(
+    before: str, old: str, told: str
+) -> None:
+    with pytest.raises(ToolError) as refused:
+        patched(before.encode(), old, "z")
+    assert "occurs 0 times in 'a.py'; nothing was changed. It differs from " in str(refused.value)
+    assert told in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# ... existing code unchanged ...",
+        "// ... rest of the file ...",
+        "    # Rest of the class remains unchanged",
+        "/* … other methods … */",
+        "... (remaining code) ...",
+        "<!-- ... same as before ... -->",
+        "# the rest of the code stays the same",
+    ],
+)
+def test_a_placeholder_does_not_replace_lines_of_a_file(line: str) -> None:
+    view = View("import os\n\n\ndef f():\n    return 1\n")
+    with pytest.raises(ToolError, match=r"holds the placeholder .* lines of 'a.py' would be lost"):
+        whole(view, f"import sys\n{line}\n", "a.py")
+    with pytest.raises(ToolError, match=r"new_text holds the placeholder"):
+        replace_once(view, view.text, f"import sys\n{line}\n", "a.py")
+
+
+@pytest.mark.parametrize(
+    ("before", "content"),
+    [
+        pytest.param("x = 1\n", "x = 1\n# ... existing code ...\n", id="nothing is lost"),
+        pytest.param("# ... existing code ...\nx = 1\n", "# ... existing code ...\n", id="not new"),
+        pytest.param("x = 1\ny = 2\n", "def f(): ...\n", id="a stub"),
+        pytest.param("x = 1\ny = 2\n", "class A:\n    ...\n", id="an ellipsis"),
+        pytest.param("x = 1\n", "# existing users keep their password\n", id="a sentence"),
+        pytest.param("x = 1\n", 'print("... the rest ...")\n', id="in a string"),
+        pytest.param("x = 1\n", "# see the other file\n", id="a word"),
+    ],
+)
+def test_what_only_looks_like_a_placeholder_is_written(before: str, content: str) -> None:
+    assert whole(View(before), content, "a.py") == content
+
+
+def test_a_comment_that_replaces_one_line_is_no_placeholder() -> None:
+    assert patched(b"x = 1\n", "x = 1", "# ... other values ...") == b"# ... other values ...\n"
+
+
 def test_no_match_shows_the_closest_lines() -> None:
     source = b"def f():\n\treturn 1\n\ndef g():\n\treturn 2\n"
     with pytest.raises(ToolError) as refused:
@@ -139,7 +222,12 @@ def test_no_match_in_a_large_file_is_quick() -> None:
 
 @pytest.mark.parametrize(
     ("old", "new", "why"),
-    [("", "z", "empty"), ("a", "a", "equal"), ("a\r\n", "a\n", "equal"), ("A", "b", "0 times")],
+    [
+        ("", "z", "empty"),
+        ("a", "a", "identical"),
+        ("a\r\n", "a\n", "identical"),
+        ("A", "b", "0 times"),
+    ],
 )
 def test_calls_without_a_meaning_are_refused(old: str, new: str, why: str) -> None:
     with pytest.raises(ToolError, match=why):
@@ -147,7 +235,7 @@ def test_calls_without_a_meaning_are_refused(old: str, new: str, why: str) -> No
 
 
 def test_composed_and_decomposed_letters_are_different() -> None:
-    with pytest.raises(ToolError, match="0 times"):
+    with pytest.raises(ToolError, match=r"0 times .* another Unicode form"):
         patched("n = 'e\u0301'\n".encode(), "n = 'é'", "n = 1")
 
 
@@ -173,7 +261,7 @@ def test_a_whole_text_keeps_what_the_file_was(
     before: bytes | None, content: str, after: bytes
 ) -> None:
     view = decode(before, "a") if before is not None else None
-    text = whole(view, content)
+    text = whole(view, content, "a")
     assert encode(view_for(view, text), text, "a") == after
 
 

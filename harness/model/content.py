@@ -1,0 +1,122 @@
+"""A whole message taken apart: what it says, what was thought, and the calls written into it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from harness.model.families.form import LOST, NOT_LAST, Block, Problem, Written
+from harness.model.markup import Grammar, Place, read
+from harness.model.offer import Offer
+from harness.model.repair import skip_space
+from harness.model.thoughts import THINK_END, leading_thoughts
+
+
+@dataclass(frozen=True)
+class Parts:
+    """`calls` are empty with a `problem`; `lone_thought` tells of a thought without an opener."""
+
+    text: str
+    reasoning: str
+    lone_thought: bool
+    calls: tuple[Written, ...]
+    problem: Problem | None
+
+
+def split(content: str, offer: Offer, grammar: Grammar, strict: bool = False) -> Parts:
+    """Take a message apart. Calls count only where they are the last thing in it.
+
+    `strict` tells that the message is no answer whatever it holds, so that no tag is spoken of.
+    """
+    thoughts, answer = leading_thoughts(content)
+    text = "\n" + answer
+    lone_end = -1 if thoughts else lone_thought_end(text, offer, grammar)
+    if lone_end >= 0:
+        more, answer = leading_thoughts(text[lone_end + len(THINK_END) :])
+        thoughts = [text[:lone_end], *more]
+        text = "\n" + answer
+    found = [_looked_through(block, offer, grammar) for block in grammar.blocks(text, offer)]
+    blocks = [_in_its_place(block, text, found[at - 1 : at]) for at, block in enumerate(found)]
+    first = _first_of_last(text, blocks)
+    last = blocks[first:]
+    before = [block for block in blocks[:first] if block.tagged or block.loose]
+    problems = [block.problem for block in last if block.problem]
+    if any(block.is_call for block in before):
+        problems = [Problem("malformed_tool_call", NOT_LAST)]
+    calls = () if problems else tuple(call for block in last for call in block.calls)
+    answered = not (problems or calls or strict)
+    hidden = [block for block in (*before, *last) if not (block.loose and answered)]
+    thoughts += [block.reasoning for block in blocks if block.reasoning]
+    return Parts(
+        text=_without(text, hidden, cut=bool(problems)).strip(),
+        reasoning="\n".join(thought.strip() for thought in thoughts),
+        lone_thought=lone_end >= 0,
+        calls=calls,
+        problem=problems[0] if problems else None,
+    )
+
+
+def lone_thought_end(text: str, offer: Offer, grammar: Grammar) -> int:
+    """Where a `</think>` stands that no `<think>` opened (the template did), or -1.
+
+    `text` starts with a newline. One in code, or behind something that may be a call, is text.
+    """
+    _, stop = grammar.walk(text, Place(), final=True)
+    while stop is not None and stop.families:
+        block = read(text, stop, offer)
+        if not block.loose:
+            return -1
+        _, stop = grammar.walk(text, Place(block.end), final=True)
+    return stop.at if stop is not None else -1
+
+
+def _looked_through(block: Block, offer: Offer, grammar: Grammar) -> Block:
+    """A block whose own text holds no markup either: a call in there is none."""
+    if not block.text.strip():
+        return block
+    within = grammar.blocks("\n" + block.text, offer)
+    hidden = [inner for inner in within if inner.is_call or inner.tagged or inner.loose]
+    if not any(inner.is_call for inner in hidden):
+        return block
+    text = _without("\n" + block.text, hidden, cut=True).strip()
+    problem = block.problem or Problem("malformed_tool_call", NOT_LAST)
+    return replace(block, calls=(), problem=problem, text=text)
+
+
+def _in_its_place(block: Block, text: str, before: Sequence[Block]) -> Block:
+    """A block, knowing what is around it: a closing tag that is there twice ends the same call,
+    and what calls no tool of ours in the middle of a sentence is an example."""
+    problem = block.problem
+    if problem and problem.error == "unknown_tool" and skip_space(text, block.end) < len(text):
+        line = text[max(0, block.start - 60) : block.start].rpartition("\n")[2]
+        return replace(block, problem=None, tagged=False, loose=True) if line.strip() else block
+    again = text.startswith(("</tool_call>", "</tool_calls>"), block.start)
+    if not again or not problem or problem.sentence != LOST or not before or not before[0].is_call:
+        return block
+    between = text[before[0].end : block.start].strip()
+    return block if between else replace(block, problem=None)
+
+
+def _first_of_last(text: str, blocks: Sequence[Block]) -> int:
+    """The index from which on the blocks are calls, with only white space between and after;
+    what is tagged and says nothing is white space, too."""
+    first = len(blocks)
+    end = len(text)
+    while first and not text[blocks[first - 1].end : end].strip():
+        block = blocks[first - 1]
+        if not block.is_call and (not block.tagged or block.text.strip()):
+            break
+        first -= 1
+        end = block.start
+    return first
+
+
+def _without(text: str, blocks: Sequence[Block], cut: bool) -> str:
+    """The text with these blocks taken out, or `cut` off behind the first of them: what stands
+    around a broken call may be more of it."""
+    kept: list[str] = []
+    at = 0
+    for block in blocks:
+        kept.extend((text[at : block.start], block.text))
+        at = block.end
+        if cut and (block.is_call or block.loose):
+            return "".join(kept)
+    return "".join([*kept, text[at:]])

@@ -1,0 +1,1 @@
+"""Ways in which a model says what it does: see docs/protocols.md."""

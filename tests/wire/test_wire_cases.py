@@ -1,0 +1,49 @@
+"""Every case of `tests/wire/cases`, and those beside the repository where it has them."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cases.__main__ import main
+from tests.cases.wire import loaded, outcome_of, waits
+
+CASES = {
+    file.name: loaded(file) for file in sorted((Path(__file__).parent / "cases").glob("*.json"))
+}
+QUICK = [name for name, case in CASES.items() if not waits(case)]
+SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "wire" / "cases"
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_case_ends_as_it_should(name: str) -> None:
+    assert outcome_of(name, CASES[name]).faults == ()
+
+
+def test_cases_that_wait_end_as_they_should(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slow = [name for name in CASES if name not in QUICK]
+    for name in slow:
+        (tmp_path / name).symlink_to(Path(__file__).parent / "cases" / name)
+    code = main(["wire", str(tmp_path)])
+    assert capsys.readouterr().out.splitlines() == [f"{len(slow)} passed, 0 failed"]
+    assert code == 0
+
+
+def test_the_cases_are_those_that_are_shared() -> None:
+    if not SHARED.is_dir():
+        pytest.skip(f"{SHARED} is not there")
+    assert {file.name for file in SHARED.glob("*.json")} <= CASES.keys()
+    assert all(loaded(SHARED / name) == case for name, case in CASES.items())
+
+
+def test_a_folder_without_cases_is_exit_code_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "1.json").write_text('{"layer": "decode"}')
+    for path in (tmp_path, tmp_path / "nowhere", tmp_path / "broken"):
+        assert main(["wire", str(path)]) == 2
+        told = capsys.readouterr()
+        assert told.out == ""
+        assert str(path) in told.err
