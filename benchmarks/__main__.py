@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-NAMES = ("startup", "rules")
+NAMES = ("startup", "rules", "discovery", "decode", "prefix", "smallmodel")
 
 
 def main() -> int:
