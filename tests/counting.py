@@ -39,6 +39,13 @@ class Counted(Answer):
     """An answer with a count of its server's own."""
 
     counted: int = 0
+    same_ids: bool = False
+
+    def _calls(self) -> list[dict[str, Any]]:
+        made = super()._calls()
+        return (
+            [each | {"id": f"call_{at}"} for at, each in enumerate(made)] if self.same_ids else made
+        )
 
     def _usage(self) -> dict[str, Any]:
         usage = super()._usage()
@@ -51,7 +58,8 @@ class CountingServer(ScriptedServer):
     What is longer it answers as `beyond` says: `numbers` and `words` refuse it, with the
     context's length or without; `empty` and `silent` cut it, with an empty reply or a good one.
     After `patience` requests it does so whatever comes. `counts` are the tokens of all requests,
-    `says` the count it gives for each instead of the true one.
+    `says` the count it gives for each instead of the true one. With `same_ids` the calls of each
+    reply are `call_0`, `call_1`.
     """
 
     def __init__(
@@ -62,8 +70,10 @@ class CountingServer(ScriptedServer):
         *,
         patience: int = 1000,
         says: int | None = None,
+        same_ids: bool = False,
     ) -> None:
         super().__init__(Script.from_json({"replies": list(replies)}))
+        self.same_ids = same_ids
         self.patience = patience
         self.says = says
         self.context = context
@@ -83,7 +93,7 @@ class CountingServer(ScriptedServer):
         reply = replies[min(self._given, len(replies) - 1)]
         self._given += 1
         said = min(counted, self.context) if self.says is None else self.says
-        return Counted(reply, number, self.script, body, 0, said)
+        return Counted(reply, number, self.script, body, 0, said, self.same_ids)
 
     def _refusal(self, counted: int) -> ScriptedReply:
         if self.beyond == "empty":

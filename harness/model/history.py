@@ -7,6 +7,7 @@ is "" and not null; no reasoning is sent back. What was sent once stays byte for
 of what is sent next, so that a server can reuse its cache.
 """
 
+import dataclasses
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -69,19 +70,24 @@ class History:
             self._append({"role": "assistant", "content": NO_REPLY})
         return self._append({"role": "user", "content": _clean(text)})
 
-    def assistant(self, reply: Reply) -> None:
-        """Add a reply; each of its calls is then waiting for its result."""
+    def assistant(self, reply: Reply) -> Reply:
+        """Add a reply; each of its calls is then waiting for its result. The reply with the ids
+        that its calls have in the history: one that was used before, perhaps in a part that a
+        compaction took away, is not used again."""
         self.repair()
         if self.last["role"] in ("system", "assistant"):
             self._append({"role": "user", "content": GO_ON})
         message = self.as_message(reply)
+        calls: list[Call] = []
         for call, entry in zip(reply.calls, message.get("tool_calls", ()), strict=True):
             if not entry["id"] or entry["id"] in self._ids:
                 entry["id"] = fresh_id()
             known_as = call.id if call.id and call.id not in self._open else entry["id"]
             self._open[known_as] = entry["id"]
             self._ids.add(entry["id"])
+            calls.append(dataclasses.replace(call, id=entry["id"]))
         self._append(message)
+        return dataclasses.replace(reply, calls=tuple(calls))
 
     def as_message(self, reply: Reply) -> Message:
         """The message that `assistant` keeps of a reply.
@@ -102,8 +108,12 @@ class History:
         return {"role": "assistant", "content": content, "tool_calls": calls}
 
     def tool(self, call_id: str, text: str) -> None:
-        """Add the result of a call. Raises ValueError when no such call is waiting."""
-        sent_id = self._open.pop(call_id, None)
+        """Add the result of a call, by its id as it was told us or as it is sent.
+
+        Raises ValueError when no such call is waiting.
+        """
+        told = next((told for told, sent in self._open.items() if sent == call_id), call_id)
+        sent_id = self._open.pop(told, None)
         if sent_id is None:
             raise ValueError(f"no call with the id {call_id!r} is waiting for a result")
         self._append({"role": "tool", "tool_call_id": sent_id, "content": _clean(text)})

@@ -122,9 +122,9 @@ class Act:
             else:
                 lost = self._window.lost(reply)
                 if not (lost and shortened < MOST_COMPACTIONS and self._window.cut_short()):
-                    self._history.assistant(_kept(reply))
+                    kept = self._history.assistant(_kept(reply))
                     self._report(reply, self._history.last, seconds)
-                    return reply
+                    return replace(reply, calls=kept.calls)
                 self._report(reply, None, seconds)
             shortened += 1
             meter.check()

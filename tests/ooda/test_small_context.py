@@ -12,6 +12,7 @@ from harness.journal import Event
 from harness.model.legal import check
 from harness.ooda import prompts
 from harness.ooda.turn import Outcome
+from harness.resume import replay
 from harness.session import Session
 from harness.tools.approval import Answer
 from tests.conftest import PASSWORD_RULES, Agent, call, calls, say
@@ -80,9 +81,12 @@ def trial(workspace: Path) -> Iterator[Callable[..., Trial]]:
         beyond: str = "numbers",
         patience: int = 1000,
         says: int | None = None,
+        same_ids: bool = False,
         **options: Any,
     ) -> Trial:
-        server = CountingServer(replies, context, beyond, patience=patience, says=says)
+        server = CountingServer(
+            replies, context, beyond, patience=patience, says=says, same_ids=same_ids
+        )
         begun.append(Trial(workspace, server, **options))
         return begun[-1]
 
@@ -306,6 +310,20 @@ def test_a_resumed_session_goes_on_with_the_compacted_conversation(
     assert any(message["content"].startswith(prompts.STEPS_SO_FAR) for message in before)
     assert sent[: len(before)] == before
     assert check(sent) == ""
+
+
+def test_resuming_at_any_point_gives_what_was_sent_also_where_ids_come_again(
+    trial: Callable[..., Trial],
+) -> None:
+    run = trial(script(say("Done.")), context_length=CONTEXT, same_ids=True)
+    run.run()
+    assert run.payloads("compacted")
+    asked = [at for at, event in enumerate(run.events) if event.kind == "model_request"]
+    for at, body in zip(asked, run.server.requests, strict=True):
+        system = body["messages"][0]["content"]
+        assert replay(run.events[:at], system).messages() == body["messages"]
+    ids = [made["id"] for made in run.payloads("tool_call")]
+    assert len(set(ids)) == len(ids)
 
 
 def test_memory_shows_how_much_of_the_context_is_used(trial: Callable[..., Trial]) -> None:
