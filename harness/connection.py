@@ -23,11 +23,14 @@ class Connection:
         on_connect: Callable[[Connected], None],
         on_protocol: Callable[[str, str], None] = lambda protocol, why: None,
         memory: Memory | None = None,
+        on_context: Callable[[], None] = lambda: None,
     ) -> None:
         """`on_protocol` is told when the model is asked in another way from now on, and why;
-        `memory` keeps that for later sessions."""
+        `memory` keeps that for later sessions. `on_context` is told when all that was learned of
+        the context's length no longer counts."""
         self._options = options
         self._on_protocol = on_protocol
+        self._on_context = on_context
         self._memory = memory
         self._speaker: Speaker | None = None
         self._on_connect = on_connect
@@ -50,8 +53,14 @@ class Connection:
             self._connected = connected
             self._on_connect(connected)
         elif anew:
-            self._connected = self._asked_again(self._connected)
+            self._ask_again(self._connected, failed=True)
         return self._connected
+
+    def look_again(self) -> None:
+        """Ask whether the model runs with another context by now, before what was said is made
+        shorter for the one there was."""
+        if self._connected is not None:
+            self._ask_again(self._connected, failed=False)
 
     @property
     def described(self) -> tuple[str, str]:
@@ -76,6 +85,11 @@ class Connection:
     def learn_context(self, length: int) -> None:
         """Take the server's word, as in an overflow, for the most it can hold."""
         self._learned = length
+
+    def forget_context(self) -> None:
+        """What was learned of the context may no longer hold: let the server say it again."""
+        self._learned = None
+        self._on_context()
 
     def complete(
         self,
@@ -131,18 +145,21 @@ class Connection:
         length = refresh(connected.server, known).context_length
         self._connected = replace(connected, context_length=length)
 
-    def _asked_again(self, connected: Connected) -> Connected:
+    def _ask_again(self, connected: Connected, *, failed: bool) -> None:
         """A server may have been started again with another context, as we tell users to: what
-        was learned of the former one then no longer counts."""
+        was learned of the former one then no longer counts. After it `failed`, that holds also
+        for one that tells no length."""
         told = told_now(connected.server, connected.model)
         if told is None and connected.server.lists_models:
-            return connected
+            return
         length = told.context_length if told else None
-        if length is not None and length == connected.context_length:
-            return connected
-        self._learned = None
+        same = length == connected.context_length if length else not failed
+        if same:
+            return
+        loaded = told.loaded if told else None
+        self._connected = replace(connected, context_length=length, loaded=loaded)
         self._refreshed = False
-        return replace(connected, context_length=length, loaded=told.loaded if told else None)
+        self.forget_context()
 
     def _priced(self, connected: Connected) -> Prices:
         """Raises ConfigError when costs are limited and cannot be known."""

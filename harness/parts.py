@@ -67,8 +67,14 @@ class Parts:
         self.facts = Facts(program, journal)
         self.observe = Observe(self.root, self.tracker)
         toolbox = self._toolbox(asker, where.workspace.name)
-        length = options.max_new_tokens
-        self.window = Window(history, toolbox, journal, lambda: connection.context_length, length)
+        self.window = Window(
+            history,
+            toolbox,
+            journal,
+            lambda: connection.context_length,
+            options.max_new_tokens,
+            connection.look_again,
+        )
         self._so_far = SoFar(toolbox.access, toolbox.path_of)
         journal.sinks.append(self._so_far)
         self._tools = toolbox.schemas()

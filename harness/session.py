@@ -56,7 +56,9 @@ class Session:
         self.id, self.journal = open_journal(private, former)
         self.journal.sinks.extend(sinks)
         self._memory = Memory(where.user / "models.json")
-        self.connection = Connection(options, self._on_connect, self._on_protocol, self._memory)
+        self.connection = Connection(
+            options, self._on_connect, self._on_protocol, self._memory, self._on_context
+        )
         self._history = _history(former, prompts.system(options.ooda))
         self._spent = _spent(former)
         self._parts = Parts(
@@ -107,6 +109,9 @@ class Session:
         model = self.connection.described[0]
         self.journal.emit("protocol", protocol=protocol, model=model, why=why)
 
+    def _on_context(self) -> None:
+        self._parts.window.forget_lengths()
+
     def _warn(self, texts: Iterable[str]) -> None:
         for text in texts:
             self.journal.emit("notice", level="warning", text=text)
@@ -119,8 +124,10 @@ class Session:
             self._warn([str(failure)])
 
     def reset(self) -> None:
-        """Forget the conversation and the facts about modified files."""
+        """Forget the conversation, the facts about modified files and what was learned of the
+        context's length."""
         self._history.reset()
+        self.connection.forget_context()
         self._parts.decide.forget()
         self.journal.emit("history_reset")
 

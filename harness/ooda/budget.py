@@ -109,6 +109,11 @@ class Budget:
         """A server reads only `counted` tokens of a prompt."""
         self._guessed = min(counted, self._guessed or counted)
 
+    def forget(self) -> None:
+        """What a server has refused, cut and counted tells nothing of the one there is now."""
+        self._told = self._guessed = None
+        self.calibration = Calibration()
+
     def _reply(self, length: int) -> int:
         if self._max_new_tokens:
             return min(self._max_new_tokens, length // 2)

@@ -37,10 +37,13 @@ class Window:
         journal: Journal,
         known: Callable[[], int | None] = lambda: None,
         max_new_tokens: int | None = None,
+        look_again: Callable[[], None] = lambda: None,
     ) -> None:
-        """`known` gives the context's length as far as it was set or discovered."""
+        """`known` gives the context's length as far as it was set or discovered; `look_again`
+        has it discovered once more."""
         self._history = history
         self._journal = journal
+        self._look_again = look_again
         self._tools = estimate_tokens(toolbox.schemas())
         self._writes = [name for name, access in toolbox.access.items() if access == "write"]
         fixed = estimate_message(history.messages()[0]) + self._tools
@@ -101,6 +104,8 @@ class Window:
         self._history.repair()
         self._mend()
         if self.budget.is_full(self._estimate):
+            self._look_again()
+        if self.budget.is_full(self._estimate):
             self._compact("full")
         if self.budget.is_hopeless(self._estimate):
             raise ModelFailure("context_overflow", self._hopeless())
@@ -127,6 +132,11 @@ class Window:
     def protocol_changed(self) -> None:
         """The model is asked in another way from now on: what is counted so far tells no more."""
         self._changed = True
+
+    def forget_lengths(self) -> None:
+        """The model may run with another context now: only what is known of it still counts."""
+        self.budget.forget()
+        self._warned = False
 
     def lost(self, reply: Reply) -> bool:
         """Learn from what the server counted; True when it read the prompt in part and its reply
