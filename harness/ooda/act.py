@@ -13,6 +13,7 @@ from harness.ooda import prompts
 from harness.ooda.asking import announces
 from harness.ooda.guard import Guard
 from harness.ooda.limits import Meter, Spent
+from harness.ooda.shortening import cut_text
 from harness.ooda.window import MOST_COMPACTIONS, Window
 from harness.tools.toolbox import Toolbox
 
@@ -21,6 +22,10 @@ MOST_ASKED_AGAIN = 2
 
 ONCE = ("repetition",)
 """Errors that one more try may mend, or none."""
+
+MOST_REPEATED = 400
+"""Characters that are kept of a reply which repeats itself: a model that reads more of them goes on
+in the same way."""
 
 
 AfterCall = Callable[[Call], bool]
@@ -122,12 +127,22 @@ class Act:
             else:
                 lost = self._window.lost(reply)
                 if not (lost and shortened < MOST_COMPACTIONS and self._window.cut_short()):
-                    kept = self._history.assistant(_kept(reply))
+                    kept = self._history.assistant(self._kept(reply))
                     self._report(reply, self._history.last, seconds)
                     return replace(reply, calls=kept.calls)
                 self._report(reply, None, seconds)
             shortened += 1
             meter.check()
+
+    def _kept(self, reply: Reply) -> Reply:
+        """What stays in the history of a reply: of one that cannot be used, its text at most, and
+        of that no more than it takes to answer otherwise."""
+        if reply.error is None:
+            return reply
+        text = reply.text.strip() or f"({reply.error})"
+        if reply.error == "repetition":
+            text = cut_text(text, MOST_REPEATED)
+        return replace(reply, calls=(), text=self._window.fitting_text(text))
 
     def _send(self, asked: Asked, meter: Meter) -> tuple[Reply, float]:
         """A reply, and the seconds that it took."""
@@ -194,13 +209,6 @@ class Act:
         self._journal.emit(
             "model_retry", error_class=note.error_class, message=note.message, wait=note.wait
         )
-
-
-def _kept(reply: Reply) -> Reply:
-    """What stays in the history of a reply: of one that cannot be used, its text at most."""
-    if reply.error is None:
-        return reply
-    return replace(reply, calls=(), text=reply.text.strip() or f"({reply.error})")
 
 
 def _most_again(reply: Reply) -> int:

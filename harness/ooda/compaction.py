@@ -2,9 +2,10 @@
 
 In this order, as far as is needed: old tool results become one line each; earlier turns become
 one summary; older steps of the turn become one summary; the code picked for the request goes;
-what is left is cut in the middle. Never touched: the system message, what was asked and the
-conventions with it, the latest verdict, and (unless nothing else is left) what was last read of
-and said about the file being edited. A call never loses its result, nor a result its call.
+what is left is cut in the middle, results first, then what the model wrote. Never touched: the
+system message, what was asked and the conventions with it, the latest verdict, and (unless
+nothing else is left) what was last read of and said about the file being edited. A call never
+loses its result, nor a result its call.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,6 +19,7 @@ from harness.ooda.shortening import (
     MARK,
     bounded,
     cut,
+    cut_reply,
     name_of,
     path_of,
     shortened,
@@ -217,6 +219,20 @@ class _Compaction:
             if len(shorter) < len(text):
                 self._shrunk[call["id"]] = f"{name_of(call)} {path_of(call)}".strip() + " (cut)"
                 self._swap({id(message): {**message, "content": shorter}})
+        self._cut_replies()
+
+    def _cut_replies(self) -> None:
+        """What the model itself wrote, in words and in arguments, loses its middle at the last."""
+        replies = [message for message in self._talk.messages if message["role"] == "assistant"]
+        for message in sorted(replies, key=self._estimate, reverse=True):
+            excess = self._size - self._aims.most
+            if excess <= 0:
+                return
+            shorter = cut_reply(message, 4 * excess + 160, _LEAST_CUT)
+            if shorter != message:
+                ids = [call["id"] for call in message.get("tool_calls", ())]
+                self._shrunk[ids[0] if ids else ""] = "a long reply (cut)"
+                self._swap({id(message): shorter})
 
     def _swap(self, swaps: Mapping[int, Message]) -> None:
         """Put other messages in the places of some, which are named by their ids."""

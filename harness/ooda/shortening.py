@@ -2,7 +2,7 @@
 
 import json
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.model.arguments import ALIASES
@@ -70,6 +70,34 @@ def cut_text(text: str, most: int) -> str:
     tail = _from_line_start(text[-(room // 3) :])
     left = len(text) - len(head) - len(tail)
     return f"{head}\n... {left:,} characters left out to fit the context ...\n{tail}"
+
+
+def cut_reply(message: Message, excess: int, least: int) -> Message:
+    """A message of the assistant that is `excess` characters shorter where it can be: its words
+    and the long texts in its arguments lose their middle, down to `least` characters each."""
+
+    def shorter(text: str) -> str:
+        nonlocal excess
+        if excess <= 0 or len(text) <= least:
+            return text
+        short = cut_text(text, max(len(text) - excess, least))
+        excess -= len(text) - len(short)
+        return short
+
+    short = {**message, "content": shorter(message["content"])}
+    calls = message.get("tool_calls", ())
+    return {**short, "tool_calls": [_cut_call(each, shorter) for each in calls]} if calls else short
+
+
+def _cut_call(call: Mapping[str, Any], shorter: Callable[[str], str]) -> dict[str, Any]:
+    """A call with the texts among its arguments made `shorter`."""
+    function = call["function"]
+    given = json.loads(function["arguments"])
+    short = {name: shorter(v) if isinstance(v, str) else v for name, v in given.items()}
+    if short == given:
+        return dict(call)
+    arguments = json.dumps(short, ensure_ascii=False)
+    return {**call, "function": {**function, "arguments": arguments}}
 
 
 def step_lines(messages: Iterable[Message], writes: Sequence[str]) -> list[str]:

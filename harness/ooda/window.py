@@ -78,9 +78,8 @@ class Window:
 
     def say(self, text: str, cause: str, shorter: str = "") -> None:
         """Add a user message; `shorter` is a request without what can be read again."""
-        most = self.budget.share(ONE_RESULT)
-        if cause == "feedback" and most is not None:
-            text = cut_text(text, characters(most))
+        if cause == "feedback":
+            text = self.fitting_text(text)
         message = self._history.user(text)
         if cause == "request":
             self._request, self._shorter, self._verdict = message, shorter, None
@@ -95,6 +94,11 @@ class Window:
             return result
         shape = {"function": {"name": call.name, "arguments": call.raw}}
         return cut(shape, result, characters(most))
+
+    def fitting_text(self, text: str) -> str:
+        """A text, its middle left out when it would fill the context."""
+        most = self.budget.share(ONE_RESULT)
+        return text if most is None else cut_text(text, characters(most))
 
     def messages(self) -> list[Message]:
         """What to send now: legal, and with room for a reply.

@@ -7,7 +7,8 @@ from harness.errors import ToolError
 _DOTS = ("...", "\u2026")
 # plain strings: compiled when first needed, not at every start
 _LEFT_OUT = (
-    r"(?i)\b(existing|rest|remain(s|ing|der)?|unchanged|previous|other|same|omitted|as before)\b"
+    r"(?i)\b(existing|rest|remain(s|ing|der)?|unchanged|previous|other|same|omitted|as before"
+    r"|left out)\b"
 )
 _COMMENT = r"(#|//|/\*|\{/\*|<!--|--|;|%|\(|\[|<|\.\.\.|\u2026)"
 _REST = r"(?i)\b(rest|remainder) of (the |this )?\w+.{0,20}(unchanged|same|as before)"

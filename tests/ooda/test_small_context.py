@@ -15,8 +15,10 @@ from harness.ooda.turn import Outcome
 from harness.resume import replay
 from harness.session import Session
 from harness.tools.approval import Answer
+from tests.cases.wire_rules import RULES, broken
 from tests.conftest import PASSWORD_RULES, Agent, call, calls, say
 from tests.counting import CountingServer
+from tests.ooda.sessions import step, written
 from tests.prefix import assert_stable
 from tests.strictness import check_requests
 
@@ -169,6 +171,32 @@ def test_a_context_that_nobody_tells_of_is_learned_and_kept_to(
         run.check_all()
 
 
+def said_in(protocol: str, reply: dict[str, Any]) -> dict[str, Any]:
+    """A reply as a model gives it in a protocol."""
+    made = [(each["name"], each["arguments"]) for each in reply.get("calls", ())]
+    if protocol == "constrained":
+        return step(*made[0][:1], **made[0][1]) if made else step("answer", text=reply["text"])
+    return written(*made[0][:1], **made[0][1]) if made else reply
+
+
+@pytest.mark.parametrize("protocol", ["constrained", "text"])
+@pytest.mark.parametrize("told", [True, False])
+def test_forty_steps_in_four_thousand_tokens_in_the_other_protocols(
+    trial: Callable[..., Trial], protocol: str, told: bool
+) -> None:
+    replies = [*script(lockout(5)), call("read_file", path="auth.py"), lockout(3, 5), say("Done.")]
+    given = [said_in(protocol, reply) for reply in replies]
+    run = trial(given, protocol=protocol, context_length=CONTEXT if told else None)
+    outcome = run.run()
+    assert (outcome.kind, outcome.steps) == ("verified", len(replies)), outcome
+    assert len([counted for counted in run.server.counts if counted > CONTEXT]) <= (not told)
+    assert run.payloads("compacted")
+    assert all(result["ok"] for result in run.payloads("tool_result"))
+    assert not any(broken(body, RULES) for body in run.server.requests)
+    assert all(REQUEST in json.dumps(body["messages"]) for body in run.server.requests)
+    run.check_all()
+
+
 def test_without_ooda_the_conversation_is_kept_within_the_context_too(
     trial: Callable[..., Trial],
 ) -> None:
@@ -232,6 +260,43 @@ def test_a_request_that_cannot_fit_is_not_sent_and_told_in_one_line(
     assert f"context of {length:,} tokens" in outcome.message
     assert "\n" not in outcome.message
     assert run.server.requests == []
+
+
+LISTING = "".join(f"def helper_{n}(value):\n    return value * {n} + 1\n\n" for n in range(120))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        call("write_file", path="helpers.txt", content=LISTING),
+        {**call("read_file", path="auth.py"), "text": LISTING},
+        say(LISTING, finish="length"),
+        say("I check the tests again. " * 400),
+    ],
+    ids=["a file", "words beside a call", "a cut reply", "a reply that repeats itself"],
+)
+def test_a_reply_that_fills_the_context_is_not_the_end_of_the_turn(
+    trial: Callable[..., Trial], workspace: Path, reply: dict[str, Any]
+) -> None:
+    run = trial([reply, call("read_file", path="test_auth.py"), say("Done.")], context_length=4096)
+    outcome = run.run("Look at it.")
+    assert outcome.kind in ("verified", "answered"), outcome
+    assert len(run.server.requests) == 3
+    assert max(run.server.counts) <= CONTEXT
+    run.check_all()
+    if outcome.changed:
+        assert (workspace / "helpers.txt").read_text() == LISTING
+
+
+def test_a_gap_that_a_compaction_left_is_not_written_into_a_file(
+    trial: Callable[..., Trial], workspace: Path
+) -> None:
+    before = (workspace / "auth.py").read_text()
+    gap = "... 4,000 characters left out to fit the context ..."
+    run = trial([call("write_file", path="auth.py", content=f"import os\n{gap}\n"), say("Done.")])
+    run.run()
+    assert "placeholder" in run.payloads("tool_result")[0]["text"]
+    assert (workspace / "auth.py").read_text() == before
 
 
 def test_after_a_request_that_did_not_fit_the_session_goes_on(trial: Callable[..., Trial]) -> None:
