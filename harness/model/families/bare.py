@@ -20,6 +20,7 @@ _FIRST_KEY = re.compile(r"\s*(?:\[\s*)?\{\s*[\"']([^\"'\n]*)[\"']")
 _FIRST_KEY_SO_FAR = re.compile(r"\s*(?:\[\s*)?(?:\{\s*(?:[\"'][^\"'\n]*)?)?\Z")
 _PROMISE_SO_FAR = re.compile(r"\[?\s*[\w.]{0,80}\Z")
 _TOO_MANY = re.compile(r"[\s}\]]*\Z")
+_INSIDE = re.compile(r"(?:[\[{,(]|[\"']\s{0,9}:)\s{0,80}\Z")
 _CLOSING_TAG = re.compile(r"\s*</(?:tool_calls?|tools?|function_calls?|function|answer)>")
 
 
@@ -60,6 +61,9 @@ def read_objects(text: str, at: int, offer: Offer) -> Block | None:
     calls = objects.bare_calls(values, offer)
     if calls:
         tag = _CLOSING_TAG.match(text, end) or _TOO_MANY.match(text, end)
+        if tag and tag[0].lstrip()[:1] in ("}", "]") and _INSIDE.search(text[max(0, at - 90) : at]):
+            # a part of some larger JSON, which is an answer
+            return Block(at, end)
         return _block(at, tag.end() if tag else end, calls, tagged=bool(tag and tag[0].strip()))
     if read := read_value(text, at):
         return Block(at, read[1])

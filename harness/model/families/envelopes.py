@@ -18,6 +18,7 @@ ENVELOPES: Mapping[str, str] = {
     "<functioncall>": "</functioncall>",
     "<function_calls>": "</function_calls>",
     "<TOOLCALL>": "</TOOLCALL>",
+    "<tool_code>": "</tool_code>",
     "[TOOL_REQUEST]": "[END_TOOL_REQUEST]",
     "<|tool_call|>": "<|/tool_call|>",
     "<|tool_call_start|>": "<|tool_call_end|>",
@@ -53,7 +54,11 @@ def read_envelope(text: str, at: int, offer: Offer) -> Block | None:
     tail = skip_space(text, end)
     if values and text.startswith(closer, tail):
         return called(at, tail + len(closer), objects.calls_of(values, offer))
-    if values and tail == len(text):
+    # the next call ends one whose closer is missing, and an opener at the end was meant to close
+    again = values and closer and text.startswith(opener, tail)
+    if again and skip_space(text, tail + len(opener)) == len(text):
+        tail = len(text)
+    if values and (again or tail == len(text)):
         return called(at, tail, objects.calls_of(values, offer))
     end = text.find(closer, inner) if closer else -1
     if end < 0:

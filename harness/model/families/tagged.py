@@ -2,8 +2,8 @@
 DeepSeek's and MiniMax's wrappers) and GLM.
 
 The formats look like XML and are none: nothing in a value is escaped. So a value ends at its
-closing tag only where the next argument or the end of the call follows, and a value that repeats
-such a place makes the call unreadable rather than short.
+closing tag only where the next argument, the end of the call or the next call follows, and a value
+that repeats such a place makes the call unreadable rather than short.
 """
 
 import re
@@ -19,7 +19,8 @@ from harness.model.repair import parse_value, read_value, skip_space
 class Tags:
     """How a format is tagged. `head` has a group `name`, `argument` a group `key`; `value_end`
     ends a value, `tail` the call and all around it. With a group `next` in `value_end` a value
-    whose closing tag is missing ends where that argument starts."""
+    whose closing tag is missing ends where that argument starts. The next call ends one whose own
+    end is missing."""
 
     head: re.Pattern[str]
     argument: re.Pattern[str]
@@ -32,11 +33,12 @@ _KEY = r"[\"']?(?P<key>[^<>\n\"']{1,200}?)[\"']?"
 _P = r"(?:parameter|param)"
 QWEN = Tags(
     re.compile(rf"(?:<(?:seed:)?tool_calls?>\s*){{0,2}}<function(?:=|\s+name=)\s*{_NAME}\s*>"),
-    re.compile(rf"\s*<{_P}(?:=|\s+name=){_KEY}>\n?"),
+    re.compile(rf"\s*<{_P}(?:=|\s+name=){_KEY}>(?:\r?\n)?"),
     re.compile(
-        rf"\n?</{_P}>(?=\s*(?:<{_P}(?:=|\s+name=)[^>\n]+>|</function>|</tool_call>|\Z))"
-        rf"|\n(?=<{_P}(?:=|\s+name=)[\"']?(?P<next>[^>\n\"']+)[\"']?>)"
-        r"|\n(?=</function>)"
+        rf"(?:\r?\n)?</{_P}>"
+        rf"(?=\s*(?:<{_P}(?:=|\s+name=)[^>\n]+>|</function>|</tool_call>|<tool_call>|<function=|\Z))"
+        rf"|\r?\n(?=<{_P}(?:=|\s+name=)[\"']?(?P<next>[^>\n\"']+)[\"']?>)"
+        r"|\r?\n(?=</function>|</tool_call>\s*\Z)"
     ),
     re.compile(r"\s*</function>(?:\s*</(?:seed:)?tool_calls?>)?|\s*</tool_call>"),
 )
@@ -47,13 +49,21 @@ _PARAMETER = rf"<{_DSML}{_P}\s+name="
 INVOKE = Tags(
     re.compile(rf"(?:<{_DSML}{_WRAPPER}>\s*)?{_INVOKE}{_NAME}\s*>"),
     re.compile(rf"\s*{_PARAMETER}{_KEY}(?:\s+string=\"(?P<string>true|false)\")?\s*>"),
-    re.compile(rf"</{_DSML}{_P}>(?=\s*(?:{_PARAMETER}|</{_DSML}invoke>|</{_DSML}{_WRAPPER}>|\Z))"),
+    re.compile(
+        rf"</{_DSML}{_P}>"
+        rf"(?=\s*(?:{_PARAMETER}|</{_DSML}invoke>|</{_DSML}{_WRAPPER}>|{_INVOKE}|\Z))"
+        rf"|\r?\n(?={_PARAMETER}[\"']?(?P<next>[^>\n\"']+)[\"']?[^>\n]{{0,40}}>)"
+        rf"|\r?\n(?=</{_DSML}invoke>)"
+    ),
     re.compile(rf"\s*</{_DSML}invoke>(?:\s*</{_DSML}{_WRAPPER}>)?|\s*</{_DSML}{_WRAPPER}>"),
 )
 GLM = Tags(
     re.compile(r"<tool_call>\s*(?P<name>[\w.\-]{1,200})\s*(?=<arg_key>|</tool_call>|\Z)"),
     re.compile(r"\s*<arg_key>\s*(?P<key>[^<>\n]{1,200}?)\s*</arg_key>\s*<arg_value>"),
-    re.compile(r"</arg_value>(?=\s*(?:<arg_key>|</tool_call>|\Z))"),
+    re.compile(
+        r"</arg_value>(?=\s*(?:<arg_key>|</tool_call>|<tool_call>|\Z))"
+        r"|\n?(?=<arg_key>\s*(?P<next>[^<>\n]{1,200}?)\s*</arg_key>)"
+    ),
     re.compile(r"\s*</tool_call>"),
 )
 
@@ -90,6 +100,8 @@ def _read(tags: Tags, text: str, start: int, offer: Offer) -> Block | None:
         if ending is None or key in arguments:
             return failed(start, len(text), Problem("malformed_tool_call", CUT))
         value = text[argument.end() : ending.start()]
+        if not ending[0].strip():
+            value = _without_wrong_end(value, key)
         typed = argument.groupdict().get("string") == "false"
         arguments[key] = _typed(value) if typed else value
         at = ending.end()
@@ -97,7 +109,8 @@ def _read(tags: Tags, text: str, start: int, offer: Offer) -> Block | None:
     end = tail.end() if tail else skip_space(text, at)
     if tail is None and end < len(text) and not arguments and name not in offer:
         return None
-    if tail is None and (end < len(text) or not _all_there(name, arguments, offer)):
+    last = end == len(text) or tags.head.match(text, end) is not None
+    if tail is None and not (last and _all_there(name, arguments, offer)):
         return failed(start, len(text), Problem("malformed_tool_call", CUT))
     return called(start, end, [named(name, arguments, offer)])
 
@@ -127,6 +140,12 @@ def _value_end(
         if following is None or (following in known and following not in given):
             return ending
     return None
+
+
+def _without_wrong_end(value: str, key: str) -> str:
+    """Of a value whose closing tag is missing: without the tag that stands in its place."""
+    body = value.removesuffix(f"</{key}>")
+    return value if body == value else body.removesuffix("\n").removesuffix("\r")
 
 
 def _typed(value: str) -> Any:
