@@ -2,8 +2,7 @@
 
 This decides only what a model is offered where its steps are held to a schema, and when prose is
 not enough of a reply; see docs/protocols.md. The words are English, as the tools' descriptions
-are; a request in another language has none of them, and so may be one for a change, though it is
-never certain to be one.
+are; a request in another language may ask for anything, though it never certainly does.
 """
 
 import re
@@ -38,7 +37,8 @@ CHANGING = _set(
 """Verbs that stand in no mere question. Nouns such as `test` and `limit` are not among them."""
 CREATING = _set(
     "add build create document generate implement introduce make new scaffold write extract split "
-    "move rename copy port migrate convert rewrite overwrite"
+    "move rename copy port migrate convert rewrite overwrite save store provide setup script "
+    "initialize initialise bootstrap"
 )
 RUNNING = _set(
     "run execute start launch build compile install test tests pytest lint format git commit push "
@@ -70,6 +70,21 @@ _ENGLISH = _set(
     "your and with"
 )
 """Common words that tell English from what else may end in a question mark."""
+_ENGLISH_ONLY = _set(
+    "the of and that this with should must what which how does why where from your"
+)
+_FOREIGN = _set(
+    "der das dem ein eine einen einer und ist nicht von zu bitte mir auf ich kannst soll "
+    "la les une des est et dans pour avec vous peux el los las una por para puedes una uma "
+    "il gli di che puoi het een niet kun je och ett att"
+)
+"""Common words of other languages that are no words, names or commands in English requests."""
+_ENGLISH_VERBS = (
+    CHANGING | LOOKING | _set("run execute start remember forget note use set put keep")
+)
+_SPELLED_ALIKE = _set("was do has is have find hey")
+"""First words of English requests that begin others, too."""
+_LAST_LATIN = 0x24F
 _BY_KIND: Mapping[str, frozenset[str]] = MappingProxyType(
     {"create": CREATING, "run": RUNNING, "memory": REMEMBERING}
 )
@@ -80,7 +95,9 @@ _WISH = re.compile(
     r"(?:can|could|should)\b.*\b(?:be|become|have|happen)\b)",
     re.IGNORECASE,
 )
-_ABOUT_YOU = re.compile(r"\W*(?:who|what) (?:are|can) you(?: do)?\W*", re.IGNORECASE)
+_ABOUT_YOU = re.compile(
+    r"\W*(?:(?:hi|hello|hey)\W+)?(?:who|what|how) (?:are|can) you(?: do)?\W*", re.IGNORECASE
+)
 _QUESTION = re.compile(r"[?\uff1f\u061f]\s*\Z")
 _ANNOUNCING = re.compile(
     r"\b(?:i will|i'll|let me|let's|i am going to|i'm going to|i need to|we need to|first,)"
@@ -96,6 +113,8 @@ def asked_for(request: str) -> frozenset[str]:
     words = _words(request)
     if _is_talk(request, words):
         return frozenset({"talk"})
+    if _is_foreign(request, words):
+        return frozenset({"change", *_BY_KIND})
     kinds = {kind for kind, known in _BY_KIND.items() if known & set(words)}
     if _may_want_change(request, words):
         kinds.add("change")
@@ -142,6 +161,19 @@ def _wants_change(request: str) -> bool:
     if _QUESTION.search(request) and not polite:
         return False
     return words[0] in DOING or bool(set(words) & (CHANGING | {"should", "must"}))
+
+
+def _is_foreign(request: str, words: list[str]) -> bool:
+    """Whether a request is in another language, as far as that shows."""
+    if set(words) & _ENGLISH_ONLY:
+        return False
+    letters = [character for character in request if character.isalpha()]
+    if any(ord(character) > _LAST_LATIN for character in letters):
+        return True
+    begins = words[0] if words else ""
+    if begins in _ENGLISH_VERBS - _SPELLED_ALIKE:
+        return False
+    return not all(map(str.isascii, letters)) or bool(set(words) & _FOREIGN)
 
 
 def _is_talk(request: str, words: list[str]) -> bool:

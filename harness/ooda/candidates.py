@@ -17,6 +17,10 @@ NAMED, PICKED, READ, TEST, SEEN, FOUND, OTHER = range(1, 8)
 """Ranks: named in the request; picked for it; read or changed; a test that covers one of these; in
 the result of a tool; found in the index; anything else."""
 
+_USUAL_ENDING = re.compile(
+    r".*\.(?:py|md|txt|rst|json|toml|ya?ml|ini|cfg|csv|sh|sql|html|css|js|ts)"
+)
+
 Withheld = Callable[[Sequence[str]], Mapping[str, str]]
 
 
@@ -64,6 +68,16 @@ class Candidates:
             found = tuple(match.path for match in index.search(request, limit=_SEARCHED))
             self._searched = (request, found)
         return self._searched[1]
+
+
+def names_new_file(request: str, there: Iterable[str]) -> bool:
+    """Whether a request names a file that there is not: that is how some ask for a new one."""
+    known = [f"/{path}" for path in there]
+    named = (path.removeprefix("./") for path in named_paths(request))
+    return any(
+        _USUAL_ENDING.fullmatch(path) and not any(each.endswith(f"/{path}") for each in known)
+        for path in named
+    )
 
 
 def places(files: Iterable[str]) -> tuple[str, ...]:

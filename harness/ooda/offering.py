@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.model.values import Narrowing
 from harness.ooda.asking import asked_for
-from harness.ooda.candidates import OTHER, Candidates, places
+from harness.ooda.candidates import OTHER, Candidates, names_new_file, places
 from harness.ooda.facts import Facts
 from harness.ooda.so_far import SoFar
 from harness.workspace.changes import Snapshot
@@ -93,7 +93,7 @@ class Offering:
         files = self._candidates.files(now, self._so_far)
         self._ranks = files
         facts = {Fact("constrained", ())}
-        facts |= {Fact("request_asks", (what,)) for what in asked_for(self._so_far.request)}
+        facts |= {Fact("request_asks", (what,)) for what in self._asked(now)}
         facts |= {Fact("file_read", (path,)) for path in self._read(now)}
         facts |= {Fact("path_candidate", (path, rank)) for path, rank in files.items()}
         facts |= {Fact("place_candidate", (path,)) for path in places(files)}
@@ -105,6 +105,14 @@ class Offering:
         if self._so_far.unaccepted:
             facts.add(Fact("unaccepted", ()))
         return facts
+
+    def _asked(self, now: Snapshot) -> frozenset[str]:
+        """What the request may ask for. A file that it names and that is not there is one to
+        create."""
+        request = self._so_far.request
+        asked = asked_for(request)
+        creates = "change" in asked and names_new_file(request, now)
+        return asked | {"create"} if creates else asked
 
     def _read(self, now: Snapshot) -> list[str]:
         """The files that the model has read and that are still as they were then."""

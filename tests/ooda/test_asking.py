@@ -3,6 +3,7 @@
 import pytest
 
 from harness.ooda.asking import asked_for, call_was_due, named_paths
+from harness.ooda.candidates import names_new_file
 
 CHANGES = (
     "change max_attempts from 3 to 5", "add a change_password method", "Fix the failing test",
@@ -44,6 +45,49 @@ def test_new_files_commands_and_memory_are_asked_for_by_words(
     request_: str, kinds: set[str]
 ) -> None:
     assert asked_for(request_) == kinds
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "Was ist das Limit? Bitte setze es auf 5.", "Was ich brauche: \u00e4ndere das Limit auf 5",
+        "Erstelle eine Datei notes.md", "\u521b\u5efa\u4e00\u4e2a\u6587\u4ef6 notes.md",
+        "\u7528 list \u66ff\u6362 dict", "Ajoute une m\u00e9thode logout",
+        "Do arquivo auth.py mude o limite para 5", "Merke dir bitte: Limit ist 5",
+    ],
+)  # fmt: skip
+def test_another_language_may_ask_for_anything(request_: str) -> None:
+    assert asked_for(request_) == {"change", "create", "run", "memory"}
+
+
+@pytest.mark.parametrize(
+    ("request_", "kinds"),
+    [
+        ("rename caf\u00e9 to cafe", {"change", "create"}),
+        ("what does the word \u201enaïve\u201c mean here?", set()),
+        ("say \u4f60\u597d in the greeting", {"change"}),
+        ("fix os import in auth.py", {"change"}),
+        ("use the MIT license", {"change"}),
+        ("Hi! What can you do?", {"talk"}),
+    ],
+)
+def test_foreign_words_in_english_make_no_other_language(request_: str, kinds: set[str]) -> None:
+    assert asked_for(request_) == kinds
+
+
+@pytest.mark.parametrize(
+    ("request_", "new"),
+    [
+        ("there should be a helper in utils.py", True),
+        ("put it into docs/auth.md", True),
+        ("fix auth.py and ./src/hash.py", False),
+        ("fix hash.py", False),
+        ("fix self.users", False),
+        ("make it faster", False),
+    ],
+)
+def test_a_file_that_is_named_and_not_there_is_one_to_create(request_: str, new: bool) -> None:
+    assert names_new_file(request_, ["auth.py", "src/hash.py"]) is new
 
 
 def test_paths_are_found_in_words() -> None:

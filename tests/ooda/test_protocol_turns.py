@@ -274,6 +274,16 @@ def test_a_new_file_may_have_any_name_when_one_is_asked_for(workspace: Path) -> 
     assert second["patch_file"]["path"] == ["docs/limits.md"]
 
 
+@pytest.mark.parametrize(
+    "request_", ["Erstelle eine Datei limits.md", "there should be a word on it in limits.md"]
+)
+def test_a_new_file_can_be_had_in_other_words_and_languages(workspace: Path, request_: str) -> None:
+    replies = [step("write_file", path="limits.md", content="3\n"), step("answer", text="ok")]
+    with session_at(workspace, replies, protocol="constrained") as talk:
+        assert talk.session.run(request_).changed == ("limits.md",)
+        assert "write_file" in talk.steps(0)
+
+
 def test_many_files_are_ranked_and_cut(workspace: Path) -> None:
     (workspace / "many").mkdir()
     for number in range(100):
