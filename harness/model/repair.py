@@ -1,13 +1,15 @@
 """JSON as models write it. Only what loses nothing is mended; the rest is refused.
 
-Mended: a trailing comma, single quotes and Python's True, False and None, newlines inside
-strings, a literal \\n between tokens, double encoding, a fence or control token around the object,
-an object alone in a list, a closing remark after it.
+Mended: a trailing comma, comments, keys without quotes, single quotes and Python's True, False and
+None, newlines inside strings, a literal \\n between tokens, double encoding (with its quotes or
+without), a fence or control token around the object, an object alone in a list or sent twice, an
+empty one before it, a closing remark after it.
 """
 
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from harness.model.strict import decoder, strict_value
@@ -16,10 +18,14 @@ _CONTROL_TOKEN = re.compile(r"<\|[a-z_]+\|>|</s>|</tool_call>")
 _LONGEST_TOKEN = 40
 _FENCE_HEAD = re.compile(r"(`{3,}|~{3,})[a-zA-Z_]*[ \t\r]*\n")
 _REMARK = re.compile(r"[\s}\]]*+[^{}\[\]\"]*+\Z")
-_PIECE = re.compile(
+_STRING = (
     r"""(?P<string>"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*')"""
     # a string without an end takes the rest, or it would be looked for again at every quote in it
     r"""|(?P<open>["'].*)"""
+)
+_COMMENT = re.compile(rf"{_STRING}|(?P<comment>//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z))", re.DOTALL)
+_PIECE = re.compile(
+    _STRING + r"""|(?P<key>\b[A-Za-z_]\w*+(?=\s*:))"""
     r"""|(?P<comma>,(?=(?:\s|\\[nrt])*[}\]]))"""
     r"""|(?P<word>\b(?:True|False|None)\b)"""
     r"""|(?P<space>\\[nrt])""",
@@ -32,11 +38,11 @@ _SPACE = re.compile(r"\s*")
 
 def parse_object(text: str) -> dict[str, Any] | None:
     """The one JSON object that `text` means, or None."""
-    text = _without_fence(_without_tokens(text))
+    text = _without_fence(_without_tokens(text.removeprefix("\ufeff")))
     try:
         return as_object(parse_value(text))
     except ValueError:
-        return _before_remark(text)
+        return _before_remark(text) or _only_one(text) or _encoded(text)
 
 
 def as_object(value: Any) -> dict[str, Any] | None:
@@ -53,10 +59,10 @@ def as_object(value: Any) -> dict[str, Any] | None:
 
 def parse_value(text: str) -> Any:
     """The JSON value that `text` means. Raises ValueError."""
-    try:
-        return strict_value(text)
-    except ValueError:
-        return strict_value(_PIECE.sub(_mended, text))
+    for mend in (str, _without_quirks, lambda text: _without_quirks(_COMMENT.sub(_said, text))):
+        with suppress(ValueError):
+            return strict_value(mend(text))
+    raise ValueError("no JSON")
 
 
 def read_value(text: str, at: int) -> tuple[Any, int] | None:
@@ -99,9 +105,40 @@ def _before_remark(text: str) -> dict[str, Any] | None:
     return as_object(read[0]) if read and _REMARK.match(text, read[1]) else None
 
 
+def _only_one(text: str) -> dict[str, Any] | None:
+    """The one object of a row in which it stands more than once, or behind empty ones."""
+    found: dict[str, Any] = {}
+    at = 0
+    while read := read_value(text, at):
+        if read[0]:
+            found[text[at : read[1]].strip()] = read[0]
+        if len(found) > 1:
+            return None
+        at = read[1]
+    return as_object(*found.values()) if found and not text[at:].strip() else None
+
+
+def _encoded(text: str) -> dict[str, Any] | None:
+    """The object of a text that was encoded once more and has lost its quotes."""
+    try:
+        return as_object(strict_value(f'"{text}"'))
+    except ValueError:
+        return None
+
+
+def _without_quirks(text: str) -> str:
+    return _PIECE.sub(_mended, text)
+
+
+def _said(piece: re.Match[str]) -> str:
+    return " " if piece["comment"] else piece[0]
+
+
 def _mended(piece: re.Match[str]) -> str:
     if piece["string"]:
         return '"' + _IN_STRING.sub(_escaped, piece["string"][1:-1]) + '"'
+    if piece["key"]:
+        return f'"{piece["key"]}"'
     if piece["word"]:
         return _WORDS[piece["word"]]
     if piece["open"]:
