@@ -331,6 +331,8 @@ class TestMemory:
             {"protocol": "text"},
             {"protocol": "text", "at": time.time() - 40 * 24 * 3600},
             {"protocol": "text", "at": time.time() + 3600},
+            {"protocol": "text", "at": 10**400},
+            {"protocol": ["text"], "at": time.time()},
             "text",
         ],
     )
@@ -340,6 +342,14 @@ class TestMemory:
         memory = Memory(path)
         assert memory.get("m") is None
         assert memory.complaints() == ()
+
+    def test_a_reason_is_shown_as_plain_text(self, tmp_path: Path) -> None:
+        path = tmp_path / "models.json"
+        record = {"protocol": "text", "why": "\ud800\x1b[31mslow\n", "at": time.time()}
+        path.write_text(json.dumps({"schema": 1, "models": {"m": record}}))
+        known = Memory(path).get("m")
+        assert known is not None
+        assert known.why == "[31mslow"
 
     def test_the_file_stays_small(self, tmp_path: Path) -> None:
         memory = Memory(tmp_path / "models.json")

@@ -1,13 +1,18 @@
 """The guard against a model that repeats itself."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sessions import session_at, step, written
 
 from harness.errors import ModelFailure
 from harness.model.values import Call
 from harness.ooda.guard import Guard
 from harness.tools.base import Result
+from tests.conftest import call, say
 
 
 def made(path: str = "auth.py") -> Call:
@@ -131,3 +136,82 @@ def test_no_order_of_old_calls_goes_on_for_ever(data: st.DataObject, size: int) 
     hints, end = counted([*first, *later])
     assert end is not None
     assert hints
+
+
+def patch(old: str, new: str) -> Call:
+    arguments = {"path": "auth.py", "old_text": old, "new_text": new}
+    return Call("id", "patch_file", arguments, "{}")
+
+
+def test_the_same_edit_made_undone_and_made_again_ends_at_the_sixth() -> None:
+    guard = Guard()
+    hints: list[int] = []
+    for number in range(1, 11):
+        old, new = ("3", "5") if number % 2 else ("5", "3")
+        noted = guard.note(patch(old, new), Result("patched", diff=f"-{old}\n+{new}"))
+        guard.changed()
+        guard.check(patch(old, new))
+        if "undone" in noted.text:
+            hints.append(number)
+    assert hints == [5, 6, 7, 8, 9, 10]
+    guard.note(patch("3", "5"), Result("patched", diff="-3\n+5"))
+    with pytest.raises(ModelFailure, match=r"same edit with 'patch_file' 6 times") as told:
+        guard.check(patch("3", "5"))
+    assert told.value.error_class == "loop_detected"
+
+
+def test_the_same_words_changed_in_other_places_are_other_edits() -> None:
+    guard = Guard()
+    for number in range(20):
+        noted = guard.note(patch("3", "5"), Result("patched", diff=f"@@ -{number}\n-3\n+5"))
+        assert noted.text == "patched"
+        guard.changed()
+        guard.check(patch("3", "5"))
+
+
+def shell(command: str) -> dict[str, Any]:
+    return call("run_shell", command=command)
+
+
+def edit(number: int) -> dict[str, Any]:
+    old, new = f"max_attempts = {number}", f"max_attempts = {number + 1}"
+    return call("patch_file", path="auth.py", old_text=old, new_text=new)
+
+
+TESTS = shell("echo '1 failed in 0.31s'")
+PAGES = [call("read_file", path="long.txt", start=n * 100 + 1, end=n * 100 + 100) for n in range(8)]
+POLL = shell("echo x >> .polls; test $(wc -l < .polls) -gt 8 && echo ready || wc -l < .polls")
+
+
+@pytest.mark.parametrize(
+    "replies",
+    [
+        [step for n in range(3, 12) for step in (edit(n), TESTS)],
+        [step for n in range(9) for step in (shell(f"echo {n} > notes.txt"), TESTS)],
+        PAGES,
+        [POLL] * 9,
+        [step for page in PAGES for step in (page, call("search", pattern="max_attempts"))],
+    ],
+    ids=["tests after edits", "tests after commands", "pages", "polling", "a look between pages"],
+)
+def test_work_that_looks_alike_is_let_go_on(workspace: Path, replies: list[dict[str, Any]]) -> None:
+    (workspace / "long.txt").write_text("".join(f"line {n}\n" for n in range(1000)))
+    given = [*replies, say("Done.")]
+    with session_at(workspace, given, protocol="native", ooda=False) as talk:
+        outcome = talk.session.run("go on")
+        assert (outcome.kind, outcome.answer) == ("answered", "Done."), outcome
+        assert not any("Do something else" in each["text"] for each in talk.kinds("tool_result"))
+
+
+@pytest.mark.parametrize("protocol", ["native", "constrained", "text"])
+def test_a_circle_is_hinted_at_and_ended_in_a_turn(workspace: Path, protocol: str) -> None:
+    made = {"native": call, "constrained": step, "text": written}[protocol]
+    circle = [made("read_file", path="auth.py"), made("search", pattern="attempts")]
+    with session_at(workspace, circle * 9, protocol=protocol) as talk:
+        outcome = talk.session.run("what is the limit?")
+        assert outcome.kind == "model_error"
+        assert "went round in circles" in outcome.message
+        assert len(talk.bodies) == 12
+        texts = [each["text"] for each in talk.kinds("tool_result")]
+        assert ["Do something else" in text for text in texts] == [False] * 5 + [True] * 7
+        assert "Do something else" in str(talk.bodies[-1]["messages"])

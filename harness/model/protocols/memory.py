@@ -54,7 +54,8 @@ class Memory:
     def get(self, key: str) -> Known | None:
         """What is known of a model, unless that is too old to count."""
         known = _known(self._read().get(key))
-        return known if known and 0 <= time.time() - known.at < LASTS else None
+        now = time.time()
+        return known if known and now - LASTS < known.at <= now else None
 
     def put(self, key: str, known: Known) -> None:
         entries = self._read()
@@ -118,7 +119,7 @@ def _known(record: Any) -> Known | None:
     why = record.get("why")
     return Known(
         cast(Protocol, protocol),
-        why if isinstance(why, str) else "",
+        "".join(filter(str.isprintable, why)) if isinstance(why, str) else "",
         shows if isinstance(shows, bool) else None,
         at,
     )
