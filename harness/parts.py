@@ -106,7 +106,7 @@ class Parts:
         """The model is asked in another way from now on."""
         if protocol != "constrained" and "offering" in vars(self):
             self.offering.withdraw()
-        self.window.protocol_changed()
+        self.act.protocol_changed()
 
     def test_command(self) -> str | None:
         """The test command that is remembered now."""

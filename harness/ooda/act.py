@@ -71,6 +71,7 @@ class Act:
         self.requests = 0
         self.spent = spent or Spent()
         self.read: list[str] = []
+        self._unusable = 0
 
     def __call__(self, meter: Meter, before: Callable[[Call], None], after: AfterCall) -> str:
         """The model's closing text. `before` is told of each call, `after` of each that may have
@@ -81,17 +82,17 @@ class Act:
         """
         guard = Guard()
         self._toolbox.deadline = meter.deadline
-        asked_again = 0
+        self._unusable = 0
         while True:
             meter.check()
             reply = self._ask(meter)
             if reply.error is not None:
-                asked_again += 1
-                if asked_again > _most_again(reply):
-                    return _instead(reply, asked_again)
+                self._unusable += 1
+                if self._unusable > _most_again(reply):
+                    return _instead(reply, self._unusable)
                 self.say(prompts.ASK_AGAIN.format(detail=reply.detail), "nudge")
                 continue
-            asked_again = 0
+            self._unusable = 0
             if not reply.calls:
                 return reply.text
             for call in reply.calls:
@@ -105,6 +106,11 @@ class Act:
     def ended(self, kind: str) -> None:
         """The turn is over."""
         self._window.ended(kind)
+
+    def protocol_changed(self) -> None:
+        """The model is asked in another way from now on, and may begin anew in it."""
+        self._unusable = 0
+        self._window.protocol_changed()
 
     def repair(self) -> None:
         """Make the history legal after a turn that was stopped in the middle."""
