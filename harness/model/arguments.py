@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from harness.model.repair import parse_value
+from harness.model.repair import as_object, parse_value
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "path": ("filePath", "file_path", "filepath", "filename", "file", "directory", "folder"),
@@ -20,9 +20,12 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 }
 """What other agents call the same argument; used only when ours is missing."""
 
-_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
+WRAPPERS = ("arguments", "parameters", "args", "input", "kwargs", "params")
+_OF_A_CALL = ("name", "type", "function", "tool", "id")
+
+_INTEGER = re.compile(r"\s*([+-]?[0-9]{1,18})(?:\.0{1,9})?\s*")
 _NUMBER = re.compile(r"\s*[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?(?:[eE][+-]?[0-9]{1,3})?\s*")
-_TRUTHS: Mapping[str, bool] = {"true": True, "True": True, "false": False, "False": False}
+_TRUTHS: Mapping[str, bool] = {"true": True, "false": False}
 
 
 def fitted(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,6 +36,7 @@ def fitted(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any
     that: "130" for an integer is 130, and for a string it stays "130".
     """
     properties = _properties(schema)
+    given = _unwrapped(properties, given)
     arguments = {key: value for key, value in given.items() if value is not None}
     for name in properties:
         sent = [key for key in arguments if key not in properties and _means(key, name)]
@@ -43,6 +47,15 @@ def fitted(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any
         for key, value in arguments.items()
         if not _is_nothing(value, _types(properties.get(key)))
     }
+
+
+def _unwrapped(properties: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What stands in a second call around the arguments, of a model that sends all of it twice."""
+    inner = [key for key in given if key in WRAPPERS]
+    if len(inner) != 1 or not properties or any(key in properties for key in given):
+        return given
+    found = as_object(given[inner[0]])
+    return found if found is not None and {*given} <= {*WRAPPERS, *_OF_A_CALL} else given
 
 
 def misfit(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
@@ -113,14 +126,15 @@ def _is_integer(value: Any) -> bool:
 def _integer(value: Any) -> int | None:
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    return int(value) if isinstance(value, str) and _INTEGER.fullmatch(value) else None
+    found = _INTEGER.fullmatch(value) if isinstance(value, str) else None
+    return int(found[1]) if found else None
 
 
 def _number(value: Any) -> int | float | None:
     if not isinstance(value, str) or not _NUMBER.fullmatch(value):
         return None
     number = float(value)
-    whole = _integer(value)
+    whole = None if "." in value else _integer(value)
     return whole if whole is not None else number if math.isfinite(number) else None
 
 
@@ -129,7 +143,7 @@ def _text(value: Any) -> str | None:
 
 
 def _truth(value: Any) -> bool | None:
-    return _TRUTHS.get(value.strip()) if isinstance(value, str) else None
+    return _TRUTHS.get(value.strip().lower()) if isinstance(value, str) else None
 
 
 def _nested(wanted: type) -> Callable[[Any], Any]:

@@ -1,8 +1,9 @@
 """Native tool calls: put together from the pieces of a stream, or read from a whole message.
 
 Servers disagree about `index` and `id`: some repeat both in every piece, some send index 0 for
-every call, some no id at all. So a piece belongs to the call of its id; without one to the last
-call of its index, unless that call is complete and the piece starts anew.
+every call, some no id at all, some a new one with every piece. So a piece belongs to the call of
+its id; without one to the last call of its index, unless that call is complete and the piece starts
+anew. Some send a name in pieces, or with every piece all of the arguments so far.
 """
 
 import json
@@ -14,7 +15,7 @@ from harness.model.nesting import Nesting
 from harness.model.offer import Offer
 from harness.model.repair import as_object, parse_object
 from harness.model.repetition import IN_ARGUMENTS, Gathered
-from harness.model.strict import strict_value
+from harness.model.strict import is_object, strict_value
 from harness.model.values import Call
 
 MOST_CALLS = 128
@@ -47,7 +48,8 @@ def build_call(call_id: str, name: str, sent: Any, offer: Offer, found: bool = F
 class NativeCalls:
     """Assembles the calls of one reply."""
 
-    def __init__(self) -> None:
+    def __init__(self, offer: Offer) -> None:
+        self._offer = offer
         self._parts: list[_Part] = []
         self._by_id: dict[str, _Part] = {}
         self._by_index: dict[int, _Part] = {}
@@ -64,7 +66,9 @@ class NativeCalls:
         """Take the `tool_calls` of one streamed delta."""
         for piece in _mappings(pieces):
             call_id, index, name, sent = _fields(piece)
-            part = self._candidate(call_id, index, name)
+            part = self._candidate(call_id, index, name, sent)
+            if part is not None and name:
+                name = part.named(name, self._offer)
             if part is None or part.is_followed_by(name, sent):
                 if part is not None and part.is_repeated_by(call_id, sent):
                     continue
@@ -79,7 +83,7 @@ class NativeCalls:
             call_id, index, name, sent = _fields(piece)
             self._new(call_id, index).add(call_id, name, sent)
 
-    def finish(self, offer: Offer, used: Collection[str]) -> tuple[tuple[Call, ...], bool]:
+    def finish(self, used: Collection[str]) -> tuple[tuple[Call, ...], bool]:
         """The calls, with ids that are unique also among `used`, and whether a nameless one
         had to be left out."""
         taken = set(used)
@@ -88,7 +92,7 @@ class NativeCalls:
         for part in named:
             call_id = part.id if part.id and part.id not in taken else fresh_id()
             taken.add(call_id)
-            calls.append(build_call(call_id, part.name, part.sent, offer))
+            calls.append(build_call(call_id, part.name, part.sent, self._offer))
         return tuple(calls), len(named) < len(self._parts)
 
     def _new(self, call_id: str, index: int | None) -> "_Part":
@@ -100,13 +104,14 @@ class NativeCalls:
             self._by_index[index] = part
         return part
 
-    def _candidate(self, call_id: str, index: int | None, name: str) -> "_Part | None":
+    def _candidate(self, call_id: str, index: int | None, name: str, sent: Any) -> "_Part | None":
         if call_id and call_id in self._by_id:
             return self._by_id[call_id]
         same = None if index is None else self._by_index.get(index)
         if call_id and name:
-            # the call at this index whose id has not come yet
-            return same if same is not None and not same.id else None
+            # the call at this index whose id has not come yet, or comes anew with every piece
+            waits = same is not None and (not same.id or same.waits_for(name, sent, self._offer))
+            return same if waits else None
         if same is not None:
             return same
         return self._parts[-1] if self._parts and not name else None
@@ -123,10 +128,11 @@ class _Part:
         self._text = Gathered(IN_ARGUMENTS)
         self._nesting = Nesting()
         self._unseen: list[str] = []
+        self._pieces: list[str] = []
 
     @property
     def sent(self) -> Any:
-        return str(self._text) if self._text else self._object
+        return self._arguments() if self._text else self._object
 
     @property
     def repeats(self) -> bool:
@@ -138,8 +144,26 @@ class _Part:
         if isinstance(sent, str):
             if sent:
                 self._unseen.append(self._text.add(sent))
+                self._pieces.append(sent)
         elif sent is not None:
             self._object = sent
+
+    def named(self, more: str, offer: Offer) -> str:
+        """The name that a piece brings; a name that comes in pieces is put together."""
+        if self.name and offer.resolve(self.name) not in offer:
+            for whole in (self.name + more, more):
+                if whole.startswith(self.name) and any(n.startswith(whole) for n in offer.names):
+                    self.name = whole
+                    return whole
+        return more
+
+    def waits_for(self, name: str, sent: Any, offer: Offer) -> bool:
+        """Whether a piece with another id can only be more of this call."""
+        if name != self.name or not isinstance(sent, str) or not sent:
+            return False
+        if not self._text:
+            return bool(offer.required(offer.resolve(name)))
+        return not sent.lstrip().startswith("{") and not self._complete()
 
     def is_followed_by(self, name: str, sent: Any) -> bool:
         """Whether a piece with this name and these arguments is the next call, not more of
@@ -155,6 +179,13 @@ class _Part:
         """Whether the next call is this one, sent a second time."""
         return bool(call_id) and call_id == self.id and sent == self.sent
 
+    def _arguments(self) -> str:
+        """The arguments; of a server that sends all of them with every piece, or once more at the
+        end, what it sent last."""
+        text, last = str(self._text), self._pieces[-1]
+        again = text == last + last or all(map(last.startswith, self._pieces))
+        return last if len(self._pieces) > 1 and again and is_object(last) else text
+
     def _complete(self) -> bool:
         if not self._text:
             return self._object is not None
@@ -163,9 +194,13 @@ class _Part:
         return self._nesting.whole
 
 
+_NOTHING = frozenset({"", "null", "None", '""', "[]"})
+"""How servers write that there are no arguments."""
+
+
 def _given(sent: Any, raw: str) -> tuple[dict[str, Any] | None, bool]:
     """The arguments that were sent, and whether they had to be repaired."""
-    if not raw.strip():
+    if raw.strip() in _NOTHING:
         return {}, False
     if not isinstance(sent, str):
         found = as_object(sent)
@@ -181,7 +216,8 @@ def _given(sent: Any, raw: str) -> tuple[dict[str, Any] | None, bool]:
 
 def _mappings(value: Any) -> Sequence[Mapping[str, Any]]:
     if isinstance(value, dict):
-        value = [value]
+        # `function_call`, from the time when a reply had one call
+        value = [{"index": 0, **value}]
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 

@@ -28,13 +28,17 @@ def split(content: str, offer: Offer, grammar: Grammar, strict: bool = False) ->
     """
     thoughts, answer = leading_thoughts(content)
     text = "\n" + answer
-    lone_end = -1 if thoughts else lone_thought_end(text, offer, grammar)
+    # a thought in a thought: what ends it ends only the inner one
+    nested = any("<think>" in thought for thought in thoughts)
+    lone_end = -1 if thoughts and not nested else lone_thought_end(text, offer, grammar)
     if lone_end >= 0:
         more, answer = leading_thoughts(text[lone_end + len(THINK_END) :])
-        thoughts = [text[:lone_end], *more]
+        thoughts = [*thoughts, text[:lone_end], *more]
         text = "\n" + answer
     found = [_looked_through(block, offer, grammar) for block in grammar.blocks(text, offer)]
     blocks = [_in_its_place(block, text, found[at - 1 : at]) for at, block in enumerate(found)]
+    if not thoughts:
+        blocks = [_end_spoken_of(block, text) for block in blocks]
     first = _first_of_last(text, blocks)
     last = blocks[first:]
     before = [block for block in blocks[:first] if block.tagged or block.loose]
@@ -57,15 +61,35 @@ def split(content: str, offer: Offer, grammar: Grammar, strict: bool = False) ->
 def lone_thought_end(text: str, offer: Offer, grammar: Grammar) -> int:
     """Where a `</think>` stands that no `<think>` opened (the template did), or -1.
 
-    `text` starts with a newline. One in code, or behind something that may be a call, is text.
+    `text` starts with a newline. One in code, or behind a broken call, is text, and so is one
+    within a line after words about `<think>`.
     """
+    spoken_of = False
     _, stop = grammar.walk(text, Place(), final=True)
     while stop is not None and stop.families:
         block = read(text, stop, offer)
-        if not block.loose:
+        if block.problem:
             return -1
-        _, stop = grammar.walk(text, Place(block.end), final=True)
-    return stop.at if stop is not None else -1
+        behind = max(block.end, stop.at + 1)
+        spoken_of |= block.loose and text.startswith("<think>", stop.at)
+        _, stop = grammar.walk(text, Place(behind), final=True)
+    if stop is None or (spoken_of and not _has_its_line(text, stop.at, THINK_END)):
+        return -1
+    return stop.at
+
+
+def _has_its_line(text: str, at: int, tag: str) -> bool:
+    """Whether a tag starts or ends its line."""
+    line = text[:at].rpartition("\n")[2], text[at + len(tag) :].partition("\n")[0]
+    return not all(part.strip() for part in line)
+
+
+def _end_spoken_of(block: Block, text: str) -> Block:
+    """A `</think>` within a line, in a message without thoughts, is spoken of."""
+    ends = text.startswith(THINK_END, block.start)
+    if not ends or _has_its_line(text, block.start, THINK_END):
+        return block
+    return replace(block, tagged=False, loose=True, text=" ")
 
 
 def _looked_through(block: Block, offer: Offer, grammar: Grammar) -> Block:
@@ -102,7 +126,8 @@ def _first_of_last(text: str, blocks: Sequence[Block]) -> int:
     end = len(text)
     while first and not text[blocks[first - 1].end : end].strip():
         block = blocks[first - 1]
-        if not block.is_call and (not block.tagged or block.text.strip()):
+        says = block.text.strip() or block.reasoning.strip()
+        if not block.is_call and (not block.tagged or says):
             break
         first -= 1
         end = block.start

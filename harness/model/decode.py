@@ -72,7 +72,7 @@ class Decoder:
         self._grammar = Grammar(families)
         self._content = Gathered(IN_TEXT)
         self._reasoning = Gathered(IN_REASONING)
-        self._native = NativeCalls()
+        self._native = NativeCalls(self._offer)
         self._visible = VisibleText(self._grammar)
         self._finish: str | None = None
         self._usage: Usage | None = None
@@ -120,10 +120,10 @@ class Decoder:
         """The whole reply. Call ids are the server's where those are usable, else random."""
         cut = self._is_cut() or bool(self._native)
         parts = split(str(self._content), self._offer, self._grammar, strict=cut)
-        if parts.lone_thought and not self._visible.thought:
+        if parts.lone_thought and not self._visible.forgot:
             self._visible.forget()
         reasoning = "\n".join(filter(None, (str(self._reasoning), parts.reasoning))).strip()
-        calls, nameless = self._native.finish(self._offer, self._used)
+        calls, nameless = self._native.finish(self._used)
         problem = None if calls else parts.problem
         if not calls and not self._native:
             calls = tuple(

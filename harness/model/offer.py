@@ -6,8 +6,9 @@ from typing import Any
 
 from harness.model.arguments import fitted, misfit, required
 
-_PREFIX = re.compile(r"\A(?:[A-Za-z0-9_\-]+[.:/])+")
+_PREFIX = re.compile(r"\A(?:mcp__[A-Za-z0-9\-]+__|(?:function|tool)=|(?:[A-Za-z0-9_\-]+[.:/])+)")
 _SUFFIX = re.compile(r"(?::[0-9]+|\(\)|\.call|<\|.*)\Z", re.DOTALL)
+_AROUND = " \t\r\n\"'`<>"
 _LONGEST = 200
 
 
@@ -45,14 +46,16 @@ class Offer:
     def resolve(self, name: str) -> str:
         """The offered name that `name` is a spelling of, else `name` as it is.
 
-        A spelling may differ in case, in `_` and `-`, and have a namespace in front
-        (`functions.`), a number (`:0`), `()` or a control token behind.
+        A spelling may differ in case, in `_` and `-`, stand in quotes, have a namespace in front
+        (`functions.`), a number (`:0`), `()` or a control token behind, and be there twice.
         """
-        name = name.strip()
+        name = name.strip(_AROUND)
         if name in self or len(name) > _LONGEST:
             return name
         bare = _SUFFIX.sub("", name).strip()
-        for spelling in (bare, _PREFIX.sub("", bare)):
+        half = bare[: len(bare) // 2]
+        twice = half if half + half == bare else bare
+        for spelling in (bare, _PREFIX.sub("", bare), twice):
             if spelling in self:
                 return spelling
             alike = [known for known in self.names if _plain(known) == _plain(spelling)]

@@ -14,6 +14,7 @@ class VisibleText:
     def __init__(self, grammar: Grammar) -> None:
         self.shown = 0
         self.thought = False
+        self.forgot = False
         self._grammar = grammar
         self._mark = grammar.mark
         # nothing is pending, and what comes next is text unless it holds a mark
@@ -24,10 +25,13 @@ class VisibleText:
         self._at = 0
         self._fence = ""
         self._end_tag = ""
+        # a thought began within a thought: one more end is due
+        self._nested = False
 
     def forget(self) -> None:
         """What was shown turned out to be a thought."""
-        self.thought, self.shown = True, 0
+        self.thought, self.forgot, self.shown = True, True, 0
+        self._nested = False
         self._spaces.clear()
 
     def feed(self, delta: str) -> str:
@@ -69,6 +73,8 @@ class VisibleText:
 
     def _thinking(self) -> tuple[str, bool]:
         end = self._buffer.find(self._end_tag, self._at)
+        thought = self._buffer[self._at : end if end >= 0 else None]
+        self._nested = self._nested or "<think>" in thought
         if end < 0:
             self._at = max(self._at, len(self._buffer) - LONGEST_END)
             return "", False
@@ -87,7 +93,7 @@ class VisibleText:
             self._phase = self._held
             return self._show(plain), False
         self._at += len(THINK_END)
-        if self.thought:
+        if self.thought and not self._nested:
             return self._show(plain + "\n"), True
         self.forget()
         self._phase = self._head

@@ -29,6 +29,12 @@ SCHEMA = {
     [
         ({"start": "130"}, {"start": 130}),
         ({"start": 130.0}, {"start": 130}),
+        ({"start": "130.0"}, {"start": 130}),
+        ({"ratio": "2.0"}, {"ratio": 2.0}),
+        ({"deep": "TRUE"}, {"deep": True}),
+        ({"arguments": {"path": "a"}}, {"path": "a"}),
+        ({"parameters": '{"path": "a"}'}, {"path": "a"}),
+        ({"name": "read_file", "arguments": {"path": "a"}}, {"path": "a"}),
         ({"ratio": "0.5"}, {"ratio": 0.5}),
         ({"ratio": "2"}, {"ratio": 2}),
         ({"deep": "true"}, {"deep": True}),
@@ -65,6 +71,9 @@ def test_a_type_is_mended_when_the_value_says_exactly_that(
         {"options": "[1]"},
         {"ratio": "1e999"},
         {"anything": "12"},
+        {"path": "a", "arguments": {"start": 3}},
+        {"arguments": {"path": "a"}, "parameters": {"path": "b"}},
+        {"arguments": "a"},
     ],
 )
 def test_what_would_be_a_guess_stays_as_it_was_sent(sent: dict[str, Any]) -> None:

@@ -389,8 +389,13 @@ def test_a_call_is_only_ever_what_was_written_out_and_last(text: str) -> None:
     for call in reply.calls:
         assert call.name in ("read_file", "write_file")
         assert call.arguments is not None
-        assert text.rstrip().endswith(
-            ("}", "]", "```", "````", "~~~", "</tool_call>", "</function>", "</parameter>")
+        assert (
+            text.rstrip()
+            .removesuffix("<think>")
+            .rstrip()
+            .endswith(
+                ("}", "]", "```", "````", "~~~", "</tool_call>", "</function>", "</parameter>")
+            )
         )
 
 
