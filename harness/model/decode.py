@@ -36,7 +36,7 @@ DETAILS: Mapping[str, str] = {
     "run. Send it again in smaller parts.",
     "malformed_tool_call": "Your tool call had no tool name, so it was not run. Send it again.",
     "repetition": "Your reply repeated itself without end and was stopped, so nothing of it "
-    "counts. Answer again, or call a tool.",
+    "counts. Answer again, or call a tool. A long run of equal lines is for run_shell to write.",
     "context_overflow": "The conversation is longer than the context of the model.",
 }
 """What the model is told of a reply that cannot be used."""

@@ -13,10 +13,11 @@ _CANDIDATES = 8
 _FEWEST = 8
 """Times a unit must occur, however long it is."""
 
-IN_TEXT = 4000
+IN_TEXT = 6000
 IN_REASONING = 3000
 IN_ARGUMENTS = 6000
-"""Characters that must be one repetition. Files may hold long runs; thoughts have no reason to."""
+"""Characters that must be one repetition. Files may hold long runs, and a call that writes one may
+stand in the text; thoughts have no reason to."""
 
 
 class Gathered:

@@ -11,6 +11,7 @@ from raw_server import delta as delta_of
 from test_client import Question
 
 from harness.model.decode import Decoder, decode
+from harness.model.protocols.reading import StepDecoder
 from harness.model.repetition import IN_TEXT, Gathered
 
 TOOLS = [{"type": "function", "function": {"name": "write_file", "parameters": {}}}]
@@ -132,6 +133,40 @@ def test_a_file_with_many_equal_lines_is_written() -> None:
     function = {"name": "write_file", "arguments": json.dumps(arguments)}
     message = {"choices": [{"message": {"tool_calls": [{"function": function}]}}]}
     assert decode(message, TOOLS).calls[0].arguments == arguments
+
+
+FILES = {
+    "equal rows": "0,0,0,0\n" * 500,
+    "zeros, one a line": "0\n" * 1500,
+    "one line of zeros": "0" * 1900,
+    "a frame": "#" * 80 + ("\n#" + " " * 78 + "#") * 50 + "\n" + "#" * 80,
+}
+
+
+@pytest.mark.parametrize("content", FILES.values(), ids=FILES)
+@pytest.mark.parametrize("protocol", ["native", "constrained", "text"])
+def test_a_file_that_repeats_itself_for_a_while_is_written(content: str, protocol: str) -> None:
+    arguments = {"path": "a", "content": content}
+    decoder: Decoder | StepDecoder = Decoder(TOOLS)
+    if protocol == "native":
+        chunks = [call(piece) for piece in pieces(json.dumps(arguments))]
+        decoder.feed(call("", name="write_file"))
+    elif protocol == "constrained":
+        decoder = StepDecoder(TOOLS)
+        step = json.dumps({"tool": "write_file", **arguments})
+        chunks = [delta(content=piece) for piece in pieces(step)]
+    else:
+        written = json.dumps({"name": "write_file", "arguments": arguments})
+        tagged = f"<tool_call>\n{written}\n</tool_call>"
+        chunks = [delta(content=piece) for piece in pieces(tagged)]
+    for chunk in chunks:
+        decoder.feed(chunk)
+        assert not decoder.repeats
+    assert decoder.finish().calls[0].arguments == arguments
+
+
+def pieces(text: str) -> list[str]:
+    return [text[at : at + 7] for at in range(0, len(text), 7)]
 
 
 @pytest.mark.usefixtures("warm")
