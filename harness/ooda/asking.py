@@ -55,7 +55,8 @@ DOING = CHANGING | _set(
 ADVISING = _set(
     "plan plans propose suggest suggestion suggestions recommend draft outline sketch advise "
     "advice idea ideas example examples option options brainstorm snippet regex message discuss "
-    "describe explain show tell understand translate review summary overview don't without"
+    "describe explain show tell understand translate review summary overview don't without "
+    "poem haiku story joke"
 )
 """Words of requests that want a text, or no change: then prose is what was asked for."""
 _TALKING = _set(

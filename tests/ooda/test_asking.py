@@ -126,3 +126,7 @@ def test_a_promise_or_the_code_alone_is_no_change(text: str) -> None:
 )
 def test_what_is_an_answer_or_a_question_stays_one(text: str) -> None:
     assert not call_was_due("change the limit to 5", text)
+
+
+def test_who_asked_for_a_text_is_not_told_to_make_a_call() -> None:
+    assert not call_was_due("write a haiku about the lockout", "```\nThree tries, and no more\n```")
