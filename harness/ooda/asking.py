@@ -7,6 +7,7 @@ are; a request in another language may ask for anything, though it never certain
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from types import MappingProxyType
 
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
@@ -52,6 +53,7 @@ DOING = CHANGING | _set(
     "lock limit test yes ok okay go proceed continue"
 )
 """First words of requests that something is done about; verbs of change may stand anywhere."""
+_NOUNS = _set("test lock limit support port yes ok okay go turn switch reset")
 ADVISING = _set(
     "plan plans propose suggest suggestion suggestions recommend draft outline sketch advise "
     "advice idea ideas example examples option options brainstorm snippet regex message discuss "
@@ -92,7 +94,8 @@ _BY_KIND: Mapping[str, frozenset[str]] = MappingProxyType(
 
 _POLITE = re.compile(r"\W*(?:please\W+)?(?:can|could|would|will) you\b|\W*please\b", re.IGNORECASE)
 _WISH = re.compile(
-    r"\W*(?:(?:can|could|shall|should) we\b|how about\b|why (?:not|don't)\b|is it possible\b|"
+    r"\W*(?:(?:can|could|shall|should) we\b|(?:how|what) about\b|what if\b|"
+    r"why (?:not|don't)\b|is it possible\b|"
     r"(?:can|could|should)\b.*\b(?:be|become|have|happen)\b)",
     re.IGNORECASE,
 )
@@ -100,6 +103,7 @@ _ABOUT_YOU = re.compile(
     r"\W*(?:(?:hi|hello|hey)\W+)?(?:who|what|how) (?:are|can) you(?: do)?\W*", re.IGNORECASE
 )
 _QUESTION = re.compile(r"[?\uff1f\u061f]\s*\Z")
+_SENTENCE = re.compile(r"[.?!;]\s")
 _ANNOUNCING = re.compile(
     r"\b(?:i will|i'll|let me|let's|i am going to|i'm going to|i need to|we need to|first,)"
     r"(?! (?:not|never|know|be|explain|show|describe|clarify|summari[sz]e|assume|note|stop)\b)",
@@ -150,7 +154,14 @@ def _may_want_change(request: str, words: list[str]) -> bool:
     elif asks and (_WISH.match(request) or not _ENGLISH & set(words)):
         return True
     looks = (asks and not polite) or words[0] in LOOKING
-    return not looks or bool(_stems(words) & CHANGING)
+    return not looks or bool(_stems(words) & CHANGING) or _says_more(request, words)
+
+
+def _says_more(request: str, words: list[str]) -> bool:
+    """Whether a second wish follows the first, or a sentence that says how it is to be."""
+    second = {word for before, word in pairwise(words) if before in ("and", "then", "please")}
+    later = "" if _QUESTION.search(request) else " ".join(_SENTENCE.split(request)[1:])
+    return bool(second & (DOING - _NOUNS) or set(_words(later)) & {"should", "must", "needs"})
 
 
 def _wants_change(request: str) -> bool:

@@ -11,12 +11,14 @@ CHANGES = (
     "lock users after 5 attempts", "Ändere das Limit auf 5", "把限制改成5", "make it faster",
     "Why does login fail? Please repair it.", "max_attempts = 5", "go ahead", "bump the version",
     "how do I add a user", "Could you limit the attempts to 5?", "please handle empty names",
-    "which function is fixing the attempts?",
+    "which function is fixing the attempts?", "find the limit and set it to 5", "what about 6?",
+    "why is the limit 3? it should be 5", "show me auth.py, then please raise the limit",
 )  # fmt: skip
 LOOKS = (
     "what is the value of max_attempts?", "which function locks a user?", "Where are the tests?",
     "explain auth.py", "list the files", "how many tests are there?", "hello", "thanks!",
     "show me the README", "is the lockout tested?", "tell me about the code",
+    "read auth.py and test_auth.py and tell me what they do", "what should happen then",
 )  # fmt: skip
 
 
