@@ -41,7 +41,8 @@ def split(content: str, offer: Offer, grammar: Grammar, strict: bool = False) ->
         blocks = [_end_spoken_of(block, text) for block in blocks]
     first = _first_of_last(text, blocks)
     last = blocks[first:]
-    before = [block for block in blocks[:first] if block.tagged or block.loose]
+    examples = [_as_example(block, text, grammar) for block in blocks[:first]]
+    before = [block for block in examples if block.tagged or block.loose]
     problems = [block.problem for block in last if block.problem]
     if any(block.is_call for block in before):
         problems = [Problem("malformed_tool_call", NOT_LAST)]
@@ -117,6 +118,14 @@ def _in_its_place(block: Block, text: str, before: Sequence[Block]) -> Block:
         return block
     between = text[before[0].end : block.start].strip()
     return block if between else replace(block, problem=None)
+
+
+def _as_example(block: Block, text: str, grammar: Grammar) -> Block:
+    """JSON in front of a call, with a tag in one of its strings: not to be shown beside a call."""
+    other = block.tagged or not block.is_call or text[block.start] in "`~"
+    if other or not grammar.has_tag(text, block.start, block.end):
+        return block
+    return replace(block, calls=(), problem=None, loose=True, text=" ")
 
 
 def _first_of_last(text: str, blocks: Sequence[Block]) -> int:

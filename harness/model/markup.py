@@ -95,10 +95,14 @@ class Grammar:
                 blocks.append(block)
             else:
                 misses += 1
-                if text[stop.at] not in "`~" and self._tag.search(text, block.start, block.end):
+                if text[stop.at] not in "`~" and self.has_tag(text, block.start, block.end):
                     blocks.append(replace(block, loose=True, text=" "))
             _, stop = self.walk(text, Place(max(block.end, stop.at + 1)), final=True)
         return blocks
+
+    def has_tag(self, text: str, start: int, end: int) -> bool:
+        """Whether there is a tag between two places."""
+        return self._tag.search(text, start, end) is not None
 
     def _judge(self, text: str, found: re.Match[str], final: bool) -> Place | Stop | None:
         """What a token means: where to go on, a stop, or None when more must come first."""

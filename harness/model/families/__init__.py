@@ -35,6 +35,12 @@ FAMILIES: tuple[Family, ...] = (
     Family("functools", envelopes.WORDS, envelopes.read_envelope),
     Family("mistral", ("[TOOL_CALLS]",), tokens.read_mistral, inline=_ARGS),
     Family(
+        "harmony without its first token",
+        ("analysis", "commentary", "final"),
+        harmony.read_harmony,
+        begins=harmony.begins_first,
+    ),
+    Family(
         "harmony without its tokens",
         ("analysis", "commentary", "assistantcommentary"),
         harmony.read_plain,

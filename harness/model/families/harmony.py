@@ -25,8 +25,16 @@ _MESSAGE = re.compile(
     r"\s*(?P<head>(?:<\|(?:start|channel)\|>[^<]{0,200}){1,3}(?:<\|constrain\|>[^<]{0,80})?)"
     r"<\|message\|>"
 )
+# the first token may be lost, since servers take it for their own
+_FIRST = re.compile(
+    r"(?P<head>(?:analysis|commentary|final)(?: to=[^<\n]{0,200})?(?:<\|constrain\|>[^<]{0,80})?)"
+    r"<\|message\|>"
+)
 _BODY_END = re.compile(r"<\|(?:end|call|return)\|>|(?=<\|(?:start|channel)\|>)|\Z")
-_CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)")
+_FIRST_SO_FAR = re.compile(
+    r"(?:analysis|commentary|final)(?: (?:t(?:o(?:=[^\n]*)?)?)?)?(?:<[^\n]*)?\Z"
+)
+_CHANNEL = re.compile(r"(?:<\|channel\|>|\A)\s*(\w+)")
 _RECIPIENT = re.compile(r"\bto=([^\s<]{1,200})")
 _PLAIN_WINDOW = 200
 _PLAIN_ANALYSIS = re.compile(r"analysis(?=[A-Z])")
@@ -44,7 +52,7 @@ def read_harmony(text: str, start: int, offer: Offer) -> Block | None:
     said: list[str] = []
     last_is_call = False
     at = start
-    while message := _MESSAGE.match(text, at):
+    while message := _MESSAGE.match(text, at) or (at == start and _FIRST.match(text, at)):
         ending = _BODY_END.search(text, message.end())
         end = ending.start() if ending else len(text)
         at = ending.end() if ending else len(text)
@@ -71,6 +79,15 @@ def read_harmony(text: str, start: int, offer: Offer) -> Block | None:
         return _with(failed(start, at, problems[0]), text_said, thought)
     made = tuple(call for call in calls if isinstance(call, Written))
     return Block(start, at, made, tagged=True, text=text_said, reasoning=thought)
+
+
+def begins_first(text: str, at: int, final: bool) -> bool | None:
+    """Whether a message begins at `at` of which the first token is lost."""
+    window = text[at : at + _PLAIN_WINDOW]
+    if _FIRST.match(window):
+        return True
+    undecided = not final and len(window) < _PLAIN_WINDOW and _FIRST_SO_FAR.match(window)
+    return None if undecided else False
 
 
 def begins_plain(text: str, at: int, final: bool) -> bool | None:

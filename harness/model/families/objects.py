@@ -8,8 +8,8 @@ from harness.model.nesting import missing_closers
 from harness.model.offer import Offer
 from harness.model.repair import parse_value, read_value
 
-NAMES = ("name", "tool_name", "tool")
-ARGUMENTS = ("arguments", "parameters", "args", "input")
+NAMES = ("name", "tool_name", "tool", "function_name", "action")
+ARGUMENTS = ("arguments", "parameters", "args", "input", "tool_input", "action_input")
 WRAPPERS = ("function", "function_call", "tool_call")
 KEYS = frozenset({*NAMES, *ARGUMENTS, *WRAPPERS, "type", "id", "tool_call_id"})
 """All that an object which is a call may hold."""
@@ -21,7 +21,7 @@ HEAD = 400
 """Characters in which a broken call must name its tool to be taken for one."""
 
 _DOUBLED = re.compile(r"\s*\{(\{.*\})\}\s*", re.DOTALL)
-_NAME = re.compile(r"[\"'](?:name|tool_name|tool)[\"']\s*:\s*[\"']([^\"'\n]{1,80})[\"']")
+_NAME = re.compile(rf"[\"'](?:{'|'.join(NAMES)})[\"']\s*:\s*[\"']([^\"'\n]{{1,80}})[\"']")
 
 
 def call_of(value: Any, offer: Offer, bare: bool = False) -> Written | Problem:

@@ -68,6 +68,7 @@ MESSAGE_ENDS = (
     "<|eom|>",
     "<|user|>",
     "<|observation|>",
+    "<|tool_response>",
     "<|start_header_id|>assistant<|end_header_id|>",
     "<|begin_of_box|>",
     "<|end_of_box|>",

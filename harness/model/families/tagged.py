@@ -12,7 +12,7 @@ from typing import Any
 
 from harness.model.families.form import CUT, Block, Problem, called, failed, named
 from harness.model.offer import Offer
-from harness.model.repair import parse_value, read_value, skip_space
+from harness.model.repair import parse_object, parse_value, read_value, skip_space
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ INVOKE = Tags(
     re.compile(rf"\s*</{_DSML}invoke>(?:\s*</{_DSML}{_WRAPPER}>)?|\s*</{_DSML}{_WRAPPER}>"),
 )
 GLM = Tags(
-    re.compile(r"<tool_call>\s*(?P<name>[\w.\-]{1,200})\s*(?=<arg_key>|</tool_call>|\Z)"),
+    re.compile(r"<tool_call>\s*(?P<name>[\w.\-]{1,200})\s*(?=<arg_key>|</tool_call>|\{|```|\Z)"),
     re.compile(r"\s*<arg_key>\s*(?P<key>[^<>\n]{1,200}?)\s*</arg_key>\s*<arg_value>"),
     re.compile(
         r"</arg_value>(?=\s*(?:<arg_key>|</tool_call>|<tool_call>|\Z))"
@@ -82,7 +82,13 @@ def read_invoke(text: str, at: int, offer: Offer) -> Block | None:
 
 
 def read_glm(text: str, at: int, offer: Offer) -> Block | None:
-    """`<tool_call>NAME`, pairs of `<arg_key>` and `<arg_value>`, `</tool_call>`."""
+    """`<tool_call>NAME`, pairs of `<arg_key>` and `<arg_value>`, or an object; `</tool_call>`."""
+    head = GLM.head.match(text, at)
+    if head and text.startswith(("{", "```"), head.end()):
+        end = text.find("</tool_call>", head.end())
+        given = parse_object(text[head.end() : end]) if end >= 0 else None
+        written = named(head["name"], given, offer) if given is not None else None
+        return called(at, end + len("</tool_call>"), [written]) if written else None
     return _read(GLM, text, at, offer)
 
 

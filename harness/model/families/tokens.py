@@ -7,7 +7,7 @@ from harness.model.families import objects
 from harness.model.families.form import CUT, Block, Problem, Written, called, failed, named
 from harness.model.families.python_calls import calls_in
 from harness.model.offer import Offer
-from harness.model.repair import read_value, skip_space
+from harness.model.repair import parse_object, read_value, skip_space
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def _arguments_end(tokens: Tokens, text: str, at: int) -> int | None:
     tail = tokens.tail.search(text, at)
     if tail:
         return tail.start()
-    return None
+    return len(text) if read is None and parse_object(text[at:]) is not None else None
 
 
 def _objects(text: str, at: int, start: int, end: re.Pattern[str], offer: Offer) -> Block:
