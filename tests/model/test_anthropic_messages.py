@@ -113,6 +113,12 @@ def test_usage_is_the_whole_prompt_and_tells_what_the_cache_did() -> None:
     assert not usage.estimated
 
 
+def test_a_prompt_of_no_tokens_was_not_counted() -> None:
+    got, _ = reply_to(*events(text("Fine."), usage={"input_tokens": 0}, output_tokens=0))
+    assert got.usage.estimated
+    assert got.usage.prompt_tokens > 0
+
+
 def test_thinking_is_kept_apart_and_sent_back_with_its_calls_alone() -> None:
     sent = events(
         thought("The limit is in auth.py.", "signed"),
@@ -159,6 +165,25 @@ def test_a_message_in_one_piece_is_read_too() -> None:
     assert got.usage.total == 5
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [("Fine.", "Fine."), ([None, text("Fine.")], "Fine."), ({"a": 1}, ""), (None, ""), (["x"], "")],
+)
+def test_a_message_of_another_shape_does_no_harm(content: Any, said: str) -> None:
+    body = {"type": "message", "content": content, "stop_reason": "end_turn"}
+    question = Question()
+    with RawServer(http(200, json.dumps(body))) as server:
+        assert question.ask(server.url).text == said
+
+
+def test_nulls_are_not_shown() -> None:
+    delta = {"type": "text_delta", "text": None}
+    sent = events(text("Fine."))
+    sent.insert(3, {"type": "content_block_delta", "index": 0, "delta": delta})
+    got, _ = reply_to(*sent)
+    assert got.text == "Fine."
+
+
 class TestStopReasons:
     @pytest.mark.parametrize("stop", ["end_turn", "stop_sequence"])
     def test_an_ended_turn_is_an_answer(self, stop: str) -> None:
@@ -194,6 +219,20 @@ class TestStopReasons:
     def test_a_reason_that_is_not_known_is_an_error(self) -> None:
         with RawServer(stream(*events(text("Fine."), stop="tea_break"))) as server:
             Question().fail(server.url, "server_error", "'tea_break'")
+
+    @pytest.mark.parametrize("stop", [{"a": 1}, ["end_turn"], 7])
+    def test_a_reason_that_is_no_word_is_not_known_either(self, stop: Any) -> None:
+        with RawServer(stream(*events(text("Fine."), stop=stop))) as server:
+            Question().fail(server.url, "server_error", "not known")
+
+    @pytest.mark.parametrize("stop", ["none", "missing"])
+    def test_an_end_without_a_reason_is_no_answer(self, stop: str) -> None:
+        sent = events(text("Fine."), stop=None)
+        if stop == "missing":
+            del sent[-2]
+        with RawServer(stream(*sent)) as server:
+            Question().fail(server.url, "stream_interrupted", "without a reason")
+        assert len(server.posts) == 2
 
     def test_no_reason_at_all_is_a_reply_that_broke_off(self) -> None:
         with RawServer(stream(*events(text("Fine."))[:-2]), GOOD) as server:

@@ -118,6 +118,30 @@ def test_usage_is_the_whole_prompt_and_tells_what_the_cache_did() -> None:
     assert (got.usage.cached_tokens, got.usage.cache_write_tokens) == (1000, 200)
 
 
+@pytest.mark.parametrize("metadata", [{}, {"usage": {}}, {"usage": {"inputTokens": 0}}])
+def test_what_was_not_counted_is_estimated_and_not_nothing(metadata: dict[str, Any]) -> None:
+    sent = events(text("Fine."))[:-1]
+    question = Question()
+    with RawServer(stream(*sent) + frame("metadata", metadata)) as server:
+        usage = question.ask(server.port).usage
+    assert usage.estimated
+    assert usage.prompt_tokens > 0
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        frame("contentBlockDelta", {"delta": {"text": "x"}}),
+        frame("contentBlockDelta", {"contentBlockIndex": 0}),
+        frame("contentBlockStart", {"contentBlockIndex": 0, "start": {"toolUse": {"name": "f"}}}),
+    ],
+)
+def test_events_of_another_shape_are_a_reply_that_broke_off(odd: bytes) -> None:
+    with RawServer(HEAD + odd) as server:
+        Question().fail(server.port, "stream_interrupted", "unknown shape")
+    assert len(server.posts) == 2
+
+
 def test_reasoning_is_kept_apart_and_sent_back_with_its_calls_alone() -> None:
     sent = events(
         thought("The limit is in auth.py.", "signed"),

@@ -35,6 +35,7 @@ class Events:
         self._blocks: dict[int, dict[str, Any]] = {}
         self._calls: dict[int, int] = {}
         self._counts: dict[str, int] = {}
+        self._stop_reason: str | None = None
 
     @property
     def usage(self) -> Usage | None:
@@ -73,7 +74,7 @@ class Events:
             self._count(event.get("usage"))
             yield from self._finish(_mapping(event, "delta"))
         elif kind == "message_stop":
-            self.ended = True
+            self._end()
         elif kind == "message":
             yield from self._whole(event)
         elif kind == "error":
@@ -82,10 +83,20 @@ class Events:
     def _whole(self, message: Mapping[str, Any]) -> Iterator[Chunk]:
         """A message that came in one piece although a stream was asked for."""
         self._count(message.get("usage"))
-        for index, block in enumerate(message.get("content") or ()):
-            yield from self._start(index, dict(block))
-            yield from self._stop(index)
+        content = message.get("content")
+        if isinstance(content, str):
+            content = [{"type": "text", "text": content}]
+        for index, block in enumerate(content if isinstance(content, list) else ()):
+            if isinstance(block, Mapping):
+                yield from self._start(index, dict(block))
+                yield from self._stop(index)
         yield from self._finish(message)
+        self._end()
+
+    def _end(self) -> None:
+        """One that does not tell why it ended may have been cut anywhere."""
+        if self._stop_reason is None:
+            raise RequestFailed("interrupted", "the message ended without a reason")
         self.ended = True
 
     def _start(self, index: int, block: dict[str, Any]) -> Iterator[Chunk]:
@@ -97,19 +108,19 @@ class Events:
             yield chunks.reasoning(str(block["thinking"]))
         elif kind == "tool_use":
             number = self._calls[index] = len(self._calls)
-            yield chunks.call(number, str(block.get("id", "")), str(block.get("name", "")))
+            yield chunks.call(number, _string(block, "id"), _string(block, "name"))
 
     def _delta(self, index: int, delta: Mapping[str, Any]) -> Iterator[Chunk]:
         block = self._blocks.setdefault(index, {})
         kind = delta.get("type")
         if kind == "text_delta":
-            yield chunks.text(str(delta.get("text", "")))
+            yield chunks.text(_string(delta, "text"))
         elif kind == "thinking_delta":
-            piece = str(delta.get("thinking", ""))
-            block["thinking"] = block.get("thinking", "") + piece
+            piece = _string(delta, "thinking")
+            block["thinking"] = _string(block, "thinking") + piece
             yield chunks.reasoning(piece)
         elif kind == "signature_delta":
-            block["signature"] = block.get("signature", "") + str(delta.get("signature", ""))
+            block["signature"] = _string(block, "signature") + _string(delta, "signature")
         elif kind == "input_json_delta" and index in self._calls and delta.get("partial_json"):
             block["streamed"] = True
             yield chunks.arguments(self._calls[index], str(delta["partial_json"]))
@@ -133,8 +144,9 @@ class Events:
             raise RequestFailed("overflow", "the reply filled it", context_length=used)
         if reason is None:
             return
-        if reason not in STOPS:
+        if not isinstance(reason, str) or reason not in STOPS:
             raise RequestFailed("unknown_stop", repr(reason))
+        self._stop_reason = reason
         yield chunks.finish(STOPS[reason])
 
     def _count(self, usage: Any) -> None:
@@ -146,6 +158,11 @@ class Events:
 def _mapping(event: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     value = event.get(key)
     return value if isinstance(value, Mapping) else {}
+
+
+def _string(event: Mapping[str, Any], key: str) -> str:
+    value = event.get(key)
+    return value if isinstance(value, str) else ""
 
 
 def _index(event: Mapping[str, Any]) -> int:

@@ -39,9 +39,13 @@ class Events:
 
     def chunks(self, events: Iterable[Mapping[str, Any]]) -> Iterator[Chunk]:
         """Raises RequestFailed for a refusal, an end for a reason that is not known, and a stream
-        without an end."""
-        for event in events:
-            yield from self._event(event)
+        without an end or with events of another shape."""
+        try:
+            for event in events:
+                yield from self._event(event)
+        except (LookupError, TypeError, AttributeError):
+            # botocore reads events of any shape, and stumbles over some
+            raise RequestFailed("interrupted", "it has events of an unknown shape") from None
         if self._stop_reason is None:
             raise RequestFailed("interrupted", "the stream ended before the message did")
         if self._stop_reason not in STOPS:
@@ -98,12 +102,15 @@ class Events:
             return RequestFailed("overflow", "the reply filled it", context_length=used)
         return RequestFailed("unknown_stop", repr(reason))
 
-    def _count(self, usage: Mapping[str, int]) -> None:
-        """`inputTokens` are those that no cache was concerned with."""
+    def _count(self, usage: Mapping[str, Any]) -> None:
+        """`inputTokens` are those that no cache was concerned with. Where they are missing, nothing
+        was counted."""
+        if "inputTokens" not in usage:
+            return
         read = usage.get("cacheReadInputTokens", 0)
         written = usage.get("cacheWriteInputTokens", 0)
         self.usage = Usage(
-            usage.get("inputTokens", 0) + read + written,
+            usage["inputTokens"] + read + written,
             usage.get("outputTokens", 0),
             estimated=False,
             cached_tokens=read,

@@ -140,7 +140,8 @@ class Provider(ABC):
 
 def _usage(counted: Usage | None, asked: Asked, reply: Reply) -> Usage:
     """What the provider counted; estimated where it did not, or not yet when a reply that repeats
-    itself was broken off."""
+    itself was broken off. No prompt has no tokens."""
+    counted = counted if counted and counted.prompt_tokens else None
     if counted and reply.error != "repetition":
         return counted
     written = [reply.text, reply.reasoning, *(call.raw for call in reply.calls)]
