@@ -12,6 +12,7 @@ from harness.model.script import Script
 from harness.model.scripted import ScriptedServer
 from harness.session import Session
 from harness.tools.approval import Answer
+from tests.prefix import assert_stable
 from tests.strictness import check_requests
 
 
@@ -53,7 +54,7 @@ def session_at(
     workspace: Path, replies: Sequence[dict[str, Any]], **options: Any
 ) -> Iterator[Talk]:
     """Approves everything unless `options` say otherwise. Every request must be one that a strict
-    server would take."""
+    server would take, and begin with the one before it."""
     script = Script.from_json({"replies": list(replies), "after_last": "error"})
     events: list[Event] = []
     with ScriptedServer(script) as server:
@@ -68,5 +69,6 @@ def session_at(
         try:
             yield Talk(session, server, events)
             check_requests(server.requests)
+            assert_stable(server.requests, [{"kind": event.kind} for event in events])
         finally:
             session.close("end")
