@@ -10,7 +10,8 @@ has one meaning.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from harness.model.families.form import Block, Family, failed
 from harness.model.fences import after_code_span, fence_line, out_of_fence, ticks
@@ -24,16 +25,14 @@ _MOST_MISSES = 200
 _INDENT = re.compile(r"\n[ \t]{0,60}\Z")
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """How far the walk has come: `at` in the text, and the marker of the fence it is in or ''."""
 
     at: int = 0
     fence: str = ""
 
 
-@dataclass(frozen=True)
-class Stop:
+class Stop(NamedTuple):
     """Something that may be a call of one of these families starts at `at`; without a family, a
     thought ends there."""
 

@@ -104,15 +104,19 @@ class VisibleText:
 
     def _show(self, plain: str) -> str:
         """White space at either end is kept back: the final text is stripped."""
-        if self.shown and not self._spaces and plain and not plain[-1].isspace():
-            self.shown += len(plain)
-            return plain
-        if not plain or plain.isspace():
-            if self.shown and plain:
+        if not self.shown:
+            plain = plain.lstrip()
+        body = plain.rstrip()
+        if not body:
+            if plain:
                 self._spaces.append(plain)
             return ""
-        text = "".join([*self._spaces, plain]) if self.shown else plain.lstrip()
-        body = text.rstrip()
-        self._spaces = [text[len(body) :]] if len(body) < len(text) else []
-        self.shown += len(body)
-        return body
+        spaces = self._spaces
+        text = body
+        if spaces:
+            text = "".join(spaces) + body
+            spaces.clear()
+        if len(body) < len(plain):
+            spaces.append(plain[len(body) :])
+        self.shown += len(text)
+        return text
