@@ -27,6 +27,11 @@ _SAID: Sequence[tuple[str, str]] = (
     # first: these quote what the model wrote, which may hold any of the words below
     ("tool_parse", r"\A\W*(failed to parse input at pos|error parsing tool call)"),
     ("tool_parse", r"\A\W*invalid character .{1,12} (after|looking for|in) "),
+    (
+        "tool_parse",
+        r"\A\W*(xml syntax error on line|json\.exception\.parse_error|failed to call a function"
+        r"|invalid diff: |unexpected token \d+ while expecting)",
+    ),
     ("no_credit", r"insufficient_quota|billing_not_active|insufficient (credits|balance)"),
     # before the lengths: a limit on tokens in a minute is no context
     ("busy", r"rate.?limit|too many requests|tokens per (min|day)|throttl"),
@@ -44,17 +49,20 @@ _SAID: Sequence[tuple[str, str]] = (
         r"|max_new_tokens` must be <=|`inputs` must have less than|tokens > \d+ max"
         r"|max_(completion_)?tokens\b.{0,60}\b(too large|less than or equal to)"
         r"|max_(completion_)?tokens: \d+ > |valid range of max_(completion_)?tokens"
-        r"|reduce the length of the (input )?(messages|prompt)|no user query found",
+        r"|reduce the length of the (input )?(messages|prompt)|no user query found"
+        r"|reached context length|context limit (hit|reached)|= max_seq_len \(",
     ),
     (
         "schema",
         r"parse grammar|json schema conversion failed|invalid schema for|grammar error"
         r"|invalid_function_parameters|unsupported (json )?schema|(compile|compiling) (the )?"
-        r"(grammar|schema)|schema .{1,40}not supported|failed to initialize samplers",
+        r"(grammar|(json.?)?schema)|schema .{1,40}not supported|failed to initialize samplers"
+        r"|invalid (json schema|grammar)\b|\bpath\W{1,20}tools\W",
     ),
     (
         "tools",
-        r"does not support (tools|function)|enable-auto-tool-choice|requires --jinja"
+        r"does not support (tools?|function)\b|enable-auto-tool-choice|requires --jinja"
+        r"|requires --tool-call-parser|cannot use tools"
         r"|(tool|function).?(use|calls?|calling|choice)( parameter)? (is|are) not (supported"
         r"|available)|no endpoints found that support tool use|tools are not supported"
         r"|\btools?\b(?! role).{0,20} (is|are) not supported"
@@ -65,7 +73,8 @@ _SAID: Sequence[tuple[str, str]] = (
         r"jinja|raise_exception|roles must alternate|chat.?template|system role"
         r"|system message must|(unknown|unexpected|invalid|unsupported) (message )?role"
         r"|only user(,| and) .{0,40}roles|role .{0,20}(not supported|is not allowed)"
-        r"|must (have|start with|begin with) (a )?user",
+        r"|must (have|start with|begin with) (a )?user|expected last role|is not callable: null"
+        r"|same number of function calls|response prefill|tool call ids? (should|must)\b",
     ),
     ("option", rf"({_REFUSED})\b.{{0,80}}\b({_OPTIONS})\b"),
     ("option", rf"\b({_OPTIONS})\b.{{0,80}}({_REFUSED})\b"),
@@ -76,6 +85,8 @@ _SAID: Sequence[tuple[str, str]] = (
         r"|no models? (are )?loaded|invalid model|unknown model|no such model",
     ),
     ("busy", r"server busy|overloaded|maximum pending|at capacity|server is busy"),
+    # LM Studio answers 400; it loads the model again for the next request
+    ("busy", r"model (has )?crashed|model was unloaded|model (has )?unexpectedly"),
 )
 _STATUS: Mapping[int, str] = {
     401: "auth",

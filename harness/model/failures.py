@@ -102,11 +102,18 @@ CAUSES: Mapping[str, Cause] = {
         "Look at the server's log, and try again",
         waits=(0.2,),
     ),
-    # a local server that hangs rarely heals, and a second try would double the silence
+    # a server that hangs from the start rarely heals, and its silence would be doubled
     "timeout": Cause(
         "timeout",
         "no answer from {host}",
-        "Raise first_token_timeout or idle_timeout in config.toml if the model is this slow",
+        "Raise first_token_timeout in config.toml if the model is this slow",
+    ),
+    # it was generating: closing the connection frees its slot
+    "stalled": Cause(
+        "timeout",
+        "the reply of {host} stopped",
+        "Raise idle_timeout in config.toml if the model is this slow",
+        waits=(0.2,),
     ),
     "deadline": Cause(
         "timeout",

@@ -35,8 +35,9 @@ class Patience:
             return RequestFailed("deadline")
         if self.phase == "connect":
             return RequestFailed("refused", f"no connection within {self._silence():g} s")
-        what = "nothing" if self.phase == "first_token" else "nothing more"
-        return RequestFailed("timeout", f"{what} came for {self._silence():g} s")
+        if self.phase == "first_token":
+            return RequestFailed("timeout", f"nothing came for {self._silence():g} s")
+        return RequestFailed("stalled", f"nothing more came for {self._silence():g} s")
 
     def end(self) -> None:
         """The model has finished: only a moment more, whatever still comes."""

@@ -11,7 +11,12 @@ _LEFT_OUT = (
     r"|left out)\b"
 )
 _COMMENT = r"(#|//|/\*|\{/\*|<!--|--|;|%|\(|\[|<|\.\.\.|\u2026)"
-_REST = r"(?i)\b(rest|remainder) of (the |this )?\w+.{0,20}(unchanged|same|as before)"
+_WHOLE = (
+    r"(?i)\b(rest|remainder) of (the |this )?\w+.{0,20}(unchanged|same|as before)"
+    r"|^\W*(existing|unchanged|remaining|omitted|previous)"
+    r"( (code|lines?|content|methods?|functions?))?( (here|unchanged|omitted))*\W*$"
+)
+"""Placeholders that need no dots: nobody writes such a comment about code that is there."""
 _SHOWN = 80
 
 
@@ -36,4 +41,4 @@ def _stands_for_others(line: str) -> bool:
     if not re.match(_COMMENT, line):
         return False
     dots = any(mark in line for mark in _DOTS)
-    return bool((dots and re.search(_LEFT_OUT, line)) or re.search(_REST, line))
+    return bool((dots and re.search(_LEFT_OUT, line)) or re.search(_WHOLE, line))

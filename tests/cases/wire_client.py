@@ -33,6 +33,9 @@ MOST_AFTER_FIX = 2
 """Requests of a turn: what can be mended is mended once. Fewer new tokens can be asked for first,
 and the conversation made shorter after that."""
 
+HOPELESS = Timeouts(first_token=4.0)
+"""Limits for a server that never gets ready: a few waits show how it is asked again."""
+
 
 @dataclass(frozen=True)
 class Asking:
@@ -69,7 +72,7 @@ def ask(case: Json, timeouts: Timeouts | None = None) -> Asking:
 def check_http(case: Json) -> Iterator[str]:
     """A failing request by itself; then, where something is to be mended, in a whole turn."""
     expect = case["expect"]
-    asking = ask(case)
+    asking = ask(case, None if "then" in case else HOPELESS)
     yield from faults_of_reply(asking.seen, expect)
     found, _ = matched(asking.seen, expect)
     if asking.seen.error is not None or expect.get("retry") == "backoff":

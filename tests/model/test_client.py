@@ -383,7 +383,8 @@ class TestPatience:
         asked = Question()
         with RawServer(play) as server:
             asked.fail(server.url, "timeout", "nothing more", timeouts=Timeouts(2, 9, 0.3))
-        assert asked.shown == ["Half"]
+        assert asked.shown == ["Half", "Half"]
+        assert [note.error_class for note in asked.notes] == ["timeout"]
         assert asked.seconds < 4
 
     def test_pings_count_as_life(self) -> None:
@@ -446,4 +447,4 @@ class TestPatience:
 
         with RawServer(play) as server:
             Question().fail(server.url, "timeout", timeouts=Timeouts(2, 9, 0.2))
-        assert noticed == [True]
+        assert noticed == [True, True]

@@ -1,4 +1,4 @@
-"""Every case of `tests/wire/cases`, and those beside the repository where it has them."""
+"""Every case of `tests/wire/cases`, which is shared, and of `tests/wire/more`, which is ours."""
 
 from pathlib import Path
 
@@ -7,9 +7,11 @@ import pytest
 from tests.cases.__main__ import main
 from tests.cases.wire import loaded, outcome_of, waits
 
-CASES = {
-    file.name: loaded(file) for file in sorted((Path(__file__).parent / "cases").glob("*.json"))
+HERE = Path(__file__).parent
+FILES = {
+    file.name: file for folder in ("cases", "more") for file in sorted((HERE / folder).glob("*"))
 }
+CASES = {name: loaded(file) for name, file in FILES.items()}
 QUICK = [name for name, case in CASES.items() if not waits(case)]
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "wire" / "cases"
 
@@ -24,7 +26,7 @@ def test_cases_that_wait_end_as_they_should(
 ) -> None:
     slow = [name for name in CASES if name not in QUICK]
     for name in slow:
-        (tmp_path / name).symlink_to(Path(__file__).parent / "cases" / name)
+        (tmp_path / name).symlink_to(FILES[name])
     code = main(["wire", str(tmp_path)])
     assert capsys.readouterr().out.splitlines() == [f"{len(slow)} passed, 0 failed"]
     assert code == 0
@@ -33,8 +35,8 @@ def test_cases_that_wait_end_as_they_should(
 def test_the_cases_are_those_that_are_shared() -> None:
     if not SHARED.is_dir():
         pytest.skip(f"{SHARED} is not there")
-    assert {file.name for file in SHARED.glob("*.json")} <= CASES.keys()
-    assert all(loaded(SHARED / name) == case for name, case in CASES.items())
+    shared = {file.name: loaded(file) for file in SHARED.glob("*.json")}
+    assert shared == {n: case for n, case in CASES.items() if FILES[n].parent.name == "cases"}
 
 
 def test_a_folder_without_cases_is_exit_code_2(

@@ -167,6 +167,9 @@ def test_text_that_differs_in_blanks_alone_is_refused_with_the_blanks_of_the_fil
         "... (remaining code) ...",
         "<!-- ... same as before ... -->",
         "# the rest of the code stays the same",
+        "# (unchanged)",
+        "# Existing code here",
+        "// remaining methods unchanged",
     ],
 )
 def test_a_placeholder_does_not_replace_lines_of_a_file(line: str) -> None:
@@ -187,6 +190,7 @@ def test_a_placeholder_does_not_replace_lines_of_a_file(line: str) -> None:
         pytest.param("x = 1\n", "# existing users keep their password\n", id="a sentence"),
         pytest.param("x = 1\n", 'print("... the rest ...")\n', id="in a string"),
         pytest.param("x = 1\n", "# see the other file\n", id="a word"),
+        pytest.param("x = 1\n", "# existing methods of the class\n", id="a heading"),
     ],
 )
 def test_what_only_looks_like_a_placeholder_is_written(before: str, content: str) -> None:
