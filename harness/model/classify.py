@@ -9,6 +9,7 @@ import math
 import re
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from harness.model.failures import RequestFailed
@@ -152,15 +153,30 @@ def _by_words(body: str, said: str, status: int, html: bool) -> str:
 
 def _words(value: Any) -> str:
     if isinstance(value, str):
-        return value.strip()
+        return _unwrapped(value.strip())
     if isinstance(value, Mapping):
         for key in ("error", "message", "detail", "msg"):
             words = _words(value.get(key))
             if words:
-                return words
+                return _located(value) + words
     if isinstance(value, list) and value:
         return _words(value[0])
     return ""
+
+
+def _unwrapped(text: str) -> str:
+    """A gateway may put the whole body that it got into the message of its own."""
+    if not text.startswith("{"):
+        return text
+    with suppress(ValueError, RecursionError):
+        return _words(json.loads(text)) or text
+    return text
+
+
+def _located(error: Mapping[str, Any]) -> str:
+    """Where in the request the error is, as FastAPI's servers have it beside their words."""
+    place = error.get("loc")
+    return f"{'.'.join(map(str, place))}: " if isinstance(place, list) and place else ""
 
 
 def _own_status(body: str) -> int | None:
@@ -171,6 +187,8 @@ def _own_status(body: str) -> int | None:
         return None
     error = value.get("error", value) if isinstance(value, Mapping) else None
     code = error.get("code") if isinstance(error, Mapping) else None
+    if isinstance(code, str) and re.fullmatch(r"[45]\d\d", code, re.ASCII):
+        return int(code)
     return code if isinstance(code, int) and 400 <= code < 600 else None
 
 

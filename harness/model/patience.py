@@ -9,6 +9,9 @@ from harness.model.values import Timeouts
 ENDING_GRACE = 1.0
 """Seconds for the token counts and the end of a stream after the model has finished."""
 
+ERROR_SECONDS = 5.0
+"""For the body of an error, which no model has to think about."""
+
 Phase = Literal["connect", "first_token", "idle"]
 
 
@@ -39,11 +42,11 @@ class Patience:
             return RequestFailed("timeout", f"nothing came for {self._silence():g} s")
         return RequestFailed("stalled", f"nothing more came for {self._silence():g} s")
 
-    def end(self) -> None:
+    def end(self, seconds: float = ENDING_GRACE) -> None:
         """The model has finished: only a moment more, whatever still comes."""
         if not self._ending:
             self._ending = True
-            self._deadline = min(self._deadline, time.monotonic() + ENDING_GRACE)
+            self._deadline = min(self._deadline, time.monotonic() + seconds)
 
     def _silence(self) -> float:
         timeouts = self._timeouts

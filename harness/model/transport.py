@@ -20,7 +20,7 @@ from harness.errors import UsageError
 from harness.model.address import ascii_name, host_of
 from harness.model.compression import decompressed
 from harness.model.failures import RequestFailed, one_line
-from harness.model.patience import Patience
+from harness.model.patience import ERROR_SECONDS, Patience
 from harness.model.proxies import credentials, proxy_for
 from harness.model.values import Timeouts
 
@@ -62,7 +62,12 @@ class Transport(httpx2.BaseTransport):
             sock.close()
             raise
         body = _Body(sock, response, self._patience)
-        headers = [pair for pair in response.getheaders() if pair[0].lower() not in _DECODED]
+        headers = [
+            # as they came: http.client reads them as Latin-1
+            (name.encode("latin-1"), value.encode("latin-1"))
+            for name, value in response.getheaders()
+            if name.lower() not in _DECODED
+        ]
         if 200 <= response.status < 300:
             return httpx2.Response(response.status, headers=headers, stream=body)
         return httpx2.Response(response.status, headers=headers, content=body.of_error())
@@ -170,6 +175,7 @@ class _Body(httpx2.SyncByteStream):
 
     def of_error(self) -> bytes:
         """As much of an error's body as can be had."""
+        self._patience.end(ERROR_SECONDS)
         data = b""
         try:
             for piece in self:

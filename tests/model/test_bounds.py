@@ -51,6 +51,13 @@ def test_an_answer_that_comes_drop_by_drop_is_cut_by_the_deadline(
     assert server.posts
 
 
+def test_an_error_whose_words_never_end_is_told_without_a_deadline() -> None:
+    start = b"HTTP/1.1 400 X\r\n\r\nmodel 'm' not found"
+    asked = Question()
+    with RawServer(lambda connection: dawdle(connection, start, b".")) as server:
+        asked.fail(server.url, "model_not_found", "not found")
+
+
 def test_a_finished_reply_is_not_held_up_by_its_trailers() -> None:
     reply = sse(delta(content="Fine."), delta("stop"), done=False)
     start = CHUNKED + f"{len(reply):x}\r\n".encode() + reply + b"\r\n0\r\n"

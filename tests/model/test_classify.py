@@ -50,6 +50,8 @@ def body(message: str, **fields: object) -> str:
         ),
         (429, body("You exceeded your current quota", code="insufficient_quota"), "auth"),
         (529, body("Overloaded", type="overloaded_error"), "backend_unavailable"),
+        (200, body("slow down", code="429"), "backend_unavailable"),
+        (500, body(body("Failed to parse input at pos 7: <tool_call>")), "malformed_tool_call"),
         (500, body("Jinja Exception: This model does not support tools"), "tools_unsupported"),
         (500, body("Jinja Exception: Something odd"), "template_rejected"),
         (400, body("System role not supported"), "template_rejected"),

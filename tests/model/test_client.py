@@ -116,6 +116,16 @@ def test_the_request_holds_what_was_asked_for_and_nothing_else() -> None:
     assert set(bare) == {"model", "messages", "stream", "stream_options"}
 
 
+@pytest.mark.parametrize("status", [200, 500])
+def test_headers_may_hold_any_bytes(status: int) -> None:
+    answer = http(status, "{}").replace(
+        b"\r\n", b"\r\nX-Powered-By: caf\xc3\xa9\r\nRetry-After: \xff\r\n", 1
+    )
+    asked = Question()
+    with RawServer(answer) as server:
+        asked.fail(server.url, "server_error", "")
+
+
 def test_usage_is_estimated_when_the_server_does_not_say() -> None:
     with RawServer(GOOD) as server:
         usage = Question().ask(server.url).usage

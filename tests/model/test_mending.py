@@ -66,8 +66,18 @@ def test_a_server_that_needs_two_changes_gets_both() -> None:
     assert [m["role"] for m in server.posts[-1]["messages"]] == ["user", "assistant", "user"]
 
 
-def test_an_old_server_is_asked_without_stream_options() -> None:
-    with RawServer(refusal("Unrecognized request argument: stream_options"), GOOD) as server:
+UNKNOWN_FIELD = {"loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"}
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        refusal("Unrecognized request argument: stream_options"),
+        pytest.param(http(422, json.dumps({"detail": [UNKNOWN_FIELD]})), id="FastAPI"),
+    ],
+)
+def test_an_old_server_is_asked_without_stream_options(refused: bytes) -> None:
+    with RawServer(refused, GOOD) as server:
         talk = Talk(server)
         talk.ask()
         talk.ask()
