@@ -10,6 +10,7 @@ Imports httpx2, so import this module only where a request is about to be sent.
 import http.client
 import io
 import socket
+import ssl
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
@@ -77,14 +78,24 @@ class Transport(httpx2.BaseTransport):
         try:
             connection.connect()
         except TimeoutError:
-            raise self._patience.expired() from None
+            raise self._unreachable(self._patience.expired()) from None
         except OSError as error:
             # http.client tells only in words that it was the proxy who refused
             cause = "proxy" if "Tunnel connection failed" in str(error) else "refused"
-            raise RequestFailed(cause, _reason(error)) from None
+            failed = RequestFailed(cause, _reason(error))
+            # TLS is spoken with the server, at the end of the tunnel
+            raise (
+                failed if isinstance(error, ssl.SSLError) else self._unreachable(failed)
+            ) from None
         except http.client.HTTPException:
             raise RequestFailed("proxy", "it does not speak HTTP") from None
         return connection
+
+    def _unreachable(self, failed: RequestFailed) -> RequestFailed:
+        """Who could not be reached: through a proxy, that is the proxy."""
+        if self._proxy is None or failed.cause != "refused":
+            return failed
+        return RequestFailed("proxy", f"no connection to it: {failed.said}")
 
     def _connection(self, url: httpx2.URL) -> http.client.HTTPConnection:
         """Not connected yet: to the server, or to the proxy, through which a tunnel leads to a

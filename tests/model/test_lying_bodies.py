@@ -111,9 +111,13 @@ class TestProxies:
             monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.port}")
             Question().fail(self.URL, "backend_unavailable", "proxy", "Sign in")
 
-    def test_a_proxy_that_is_not_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{free_port()}")
-        Question().fail(self.URL, "backend_unavailable", "connect")
+    @pytest.mark.parametrize("scheme", ["http", "https"])
+    def test_a_proxy_that_is_not_there_is_told_apart_from_a_server_that_is_not(
+        self, scheme: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv(f"{scheme}_proxy", f"http://127.0.0.1:{free_port()}")
+        url = self.URL.replace("http", scheme)
+        Question().fail(url, "backend_unavailable", "the proxy on the way", "no connection to it")
 
     def test_a_tunnel_that_is_refused_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
         with RawServer(GOOD) as proxy:
