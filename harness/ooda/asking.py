@@ -78,7 +78,7 @@ _ENGLISH_ONLY = _set(
 )
 _FOREIGN = _set(
     "der das dem ein eine einen einer und ist nicht von zu bitte mir auf ich kannst soll "
-    "la les une des est et dans pour avec vous peux el los las una por para puedes una uma "
+    "la les une et dans pour avec vous peux los las una por para puedes uma "
     "il gli di che puoi het een niet kun je och ett att"
 )
 """Common words of other languages that are no words, names or commands in English requests."""
