@@ -10,7 +10,10 @@ from harness.model.models import Model, Server
 UNNAMED_MODEL = "default"
 """Asked for when a server lists no models: those serve the one they have under any name."""
 
-_CODER = r"coder|codestral|devstral"
+_CODER = r"(?<!en)(?<!de)coder|codestral|devstral"
+_UNTAUGHT = r"(?:\A|[^a-z])base(?:[^a-z]|\Z)"
+"""Models that go on with a text and were not taught to follow a request."""
+
 _ONE_MODEL = ("llama.cpp", "koboldcpp")
 """Servers that answer with the one model they have whatever name is asked for."""
 
@@ -64,6 +67,7 @@ def ranked(models: Iterable[Model], kind: str) -> list[Model]:
             model.kind != "chat",
             model.tools is False,
             kind == "lmstudio" and not model.loaded,
+            re.search(_UNTAUGHT, model.name.lower()) is not None,
             not _is_coder(model),
             not model.tools,
             "qwen" not in model.name.lower(),
