@@ -39,6 +39,11 @@ def test_other_results_and_other_calls_are_no_repetition() -> None:
         guard.check(made())
 
 
+def test_how_long_tests_took_is_no_other_result() -> None:
+    results = [("tests", f"1 failed in 0.{number}s") for number in range(10, 19)]
+    assert counted(results) == ([3, 4, 5, 6], 6)
+
+
 def test_a_changed_file_starts_the_count_anew() -> None:
     guard = Guard()
     for _ in range(20):
@@ -190,9 +195,17 @@ POLL = shell("echo x >> .polls; test $(wc -l < .polls) -gt 8 && echo ready || wc
         [step for n in range(9) for step in (shell(f"echo {n} > notes.txt"), TESTS)],
         PAGES,
         [POLL] * 9,
+        [shell("touch f$(ls | wc -l).txt")] * 9,
         [step for page in PAGES for step in (page, call("search", pattern="max_attempts"))],
     ],
-    ids=["tests after edits", "tests after commands", "pages", "polling", "a look between pages"],
+    ids=[
+        "tests after edits",
+        "tests after commands",
+        "pages",
+        "polling",
+        "new files",
+        "a look between pages",
+    ],
 )
 def test_work_that_looks_alike_is_let_go_on(workspace: Path, replies: list[dict[str, Any]]) -> None:
     (workspace / "long.txt").write_text("".join(f"line {n}\n" for n in range(1000)))
