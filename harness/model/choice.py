@@ -11,7 +11,7 @@ UNNAMED_MODEL = "default"
 """Asked for when a server lists no models: those serve the one they have under any name."""
 
 _CODER = r"(?<!en)(?<!de)coder|codestral|devstral"
-_UNTAUGHT = r"(?:\A|[^a-z])base(?:[^a-z]|\Z)"
+_UNTAUGHT = r"[-_.:]base(?:[^a-z]|\Z)"
 """Models that go on with a text and were not taught to follow a request."""
 
 _ONE_MODEL = ("llama.cpp", "koboldcpp")

@@ -26,7 +26,7 @@ def server(*models: str | Model, kind: str = "x") -> Server:
         (["t5-encoder", "decoder-x", "qwen3:8b"], "qwen3:8b"),
         (["qwen2.5-coder:7b-base", "qwen2.5-coder:7b"], "qwen2.5-coder:7b"),
         (["qwen2.5-coder:1.5b-base-q4_K_M", "llama3"], "llama3"),
-        (["starbase-coder", "llama3"], "starbase-coder"),
+        (["base-coder", "llama3"], "base-coder"),
         (["text-embedding-nomic", "bge-m3", "llama3"], "llama3"),
         ([".DS_Store", "x/.hidden", "README.md", "a.lock", "qwen3-coder.gguf"], "qwen3-coder.gguf"),
         (["whisper-1", "tts-1", "qwen-image", "mmproj-f16.gguf", "eclipse"], "eclipse"),
