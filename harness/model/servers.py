@@ -200,7 +200,7 @@ def _list_of(inquiry: Inquiry, named: Named) -> Answer | None:
     try:
         return inquiry.models()
     except RequestFailed as failed:
-        if failed.cause != "refused":
+        if failed.cause not in ("refused", "proxy"):
             return None
         note = f"The address is from {named.variable}" if named.variable else ""
         raise ModelFailure("backend_unavailable", failed.line(named.url, note)) from None
