@@ -2,7 +2,7 @@
 
 AgentError
 ├── ToolError        the model must act: becomes the result of its tool call
-│   ├── OutsideWorkspace, NoSuchFile             the path of the call
+│   ├── OutsideWorkspace, NoSuchFile, NoMatch    the path or text of the call
 │   └── UnknownTool, InvalidArguments, MalformedCall   the call itself
 ├── UserError        the user must act: printed as one line, then exit
 │   ├── UsageError   a wrong flag, path or id
@@ -34,6 +34,10 @@ class NoSuchFile(ToolError):
     """A path in the workspace where nothing is."""
 
     error_class = "file_not_found"
+
+
+class NoMatch(ToolError):
+    """A text to replace that is not in its file."""
 
 
 class UnknownTool(ToolError):

@@ -1,5 +1,7 @@
 """patch_file: one exact piece of a file replaced by another."""
 
+from harness.errors import NoMatch
+from harness.tools.alike import elsewhere
 from harness.tools.base import Arguments, Prepared, Result, Tool, ToolContext, parameters, string
 from harness.tools.diffs import counts, unified
 from harness.tools.replacing import replace
@@ -11,7 +13,10 @@ def _prepare(context: ToolContext, arguments: Arguments) -> Prepared:
     path = context.root.locate_new(located.path).path
     before = context.root.read(path)
     view = decode(before, path)
-    text = replace_once(view, arguments["old_text"], arguments["new_text"], path)
+    try:
+        text = replace_once(view, arguments["old_text"], arguments["new_text"], path)
+    except NoMatch as refused:
+        raise NoMatch(f"{refused}{elsewhere(context, arguments['old_text'], path)}") from None
     data = encode(view, text, path)
     diff = unified(path, view.text, text)
 

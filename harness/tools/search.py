@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 from harness.errors import ToolError
+from harness.tools.alike import either_quotes
 from harness.tools.base import (
     Arguments,
     Prepared,
@@ -30,6 +31,7 @@ SECONDS = 3.0
 _SHOWN_LINE = 300
 _SHOWN_BEFORE = 100
 _LARGEST_FILE = 1024 * 1024
+_AS_TEXT = "(No line matches that; these have it as plain text, with either kind of quotes.)"
 
 
 class _TookTooLong(Exception):
@@ -80,9 +82,15 @@ def _prepare(context: ToolContext, arguments: Arguments) -> Prepared:
     def run() -> Result:
         found = _Found()
         late: list[str] = []
+        remarks = list(notes)
         try:
             with _time_limit() as check:
                 _search(context, pattern, located.path, found, check)
+                plain = either_quotes(wanted)
+                if not found.counts and plain.pattern != pattern.pattern:
+                    _search(context, plain, located.path, found, check)
+                    if found.counts:
+                        remarks.append(_AS_TEXT)
         except _TookTooLong:
             late = [f"(Stopped after {SECONDS:g} s; use a simpler pattern or name a folder.)"]
         # the one file that is named was asked about already
@@ -90,7 +98,7 @@ def _prepare(context: ToolContext, arguments: Arguments) -> Prepared:
         withheld = {} if named else context.withheld("search", list(found.counts))
         found.without(withheld)
         none = "" if late else f"No line matches {wanted!r} in {located.path!r}."
-        texts = [*notes, found.text() or none, *left_out(withheld), *late]
+        texts = [*remarks, found.text() or none, *left_out(withheld), *late]
         return Result("\n".join(filter(None, texts)), found.note())
 
     return Prepared(run, path=located.path)

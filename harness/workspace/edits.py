@@ -8,7 +8,7 @@ import codecs
 import re
 from dataclasses import dataclass
 
-from harness.errors import ToolError
+from harness.errors import NoMatch, ToolError
 from harness.workspace.elided import refuse_elided
 from harness.workspace.mismatch import MOST_MATCHES, mismatch
 
@@ -66,7 +66,8 @@ def replace_once(view: View, old: str, new: str, path: str) -> str:
 
     Line ends are compared as if all were `\\n`. What `old` and `new` have in common at their
     beginning and end keeps its bytes; what differs gets the line end in use at that place.
-    Raises ToolError, with the count and the lines, unless there is exactly one.
+    Raises ToolError, with the count and the lines, unless there is exactly one; NoMatch when
+    there is none.
     """
     old, new, text = _lf(old), _lf(new), _lf(view.text)
     if not old:
@@ -75,7 +76,8 @@ def replace_once(view: View, old: str, new: str, path: str) -> str:
         raise ToolError("old_text and new_text are identical; nothing was changed.")
     starts = _starts(text, old)
     if len(starts) != 1:
-        raise ToolError(mismatch(text, old, starts, path))
+        refused = ToolError if starts else NoMatch
+        raise refused(mismatch(text, old, starts, path))
     if new.count("\n") < old.count("\n"):
         refuse_elided(old, new, "new_text", path)
     head = _common(old, new)

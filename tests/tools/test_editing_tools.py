@@ -1,6 +1,7 @@
 """write_file and patch_file on real files."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from toolrig import Rig, rigged
 
 from harness.journal import Journal
 from harness.model.values import Call
+from harness.tools.alike import elsewhere
 from harness.tools.approval import Answer, ApprovalRequest, Approvals
 from harness.tools.toolbox import Toolbox
 from harness.workspace.changes import digest
@@ -176,3 +178,25 @@ def test_zero_or_several_matches_change_nothing(base: Path) -> None:
         assert "(at lines 1, 3)" in failing(rig, path="a.py", old_text="x = 1", new_text="x = 2")
         assert "2: y = 2" in failing(rig, path="a.py", old_text="y  = 2", new_text="y = 3")
         assert data(base, "a.py") == b"x = 1\ny = 2\nx = 1\n"
+
+
+def test_a_text_that_is_in_another_file_is_said_to_be_there(base: Path) -> None:
+    put(base, "a.py", b"x = 1\n")
+    put(base, "test_a.py", b'def test_x():\r\n    assert f("a") == 1\r\n    assert x\r\n')
+    put(base, "blob.bin", b"\0assert f('a') == 1")
+    with rigged(base) as rig:
+        told = failing(rig, path="a.py", old_text="assert f('a') == 1", new_text="z")
+        assert told.endswith('That text is in another file:\ntest_a.py:2: assert f("a") == 1')
+        old = 'assert f("a") == 1\n    assert x\n'
+        assert "test_a.py:2: " in failing(rig, path="a.py", old_text=old, new_text="z")
+        for old in ("assert f('b') == 1", "assert"):
+            assert "another file" not in failing(rig, path="a.py", old_text=old, new_text="z")
+
+
+def test_no_rule_lets_a_text_in_another_file_be_told(base: Path) -> None:
+    put(base, "a.py", b"x = 1\n")
+    put(base, "secret.py", b"KEY = 'of the bank'\n")
+    with rigged(base) as rig:
+        withheld = replace(rig.context, withheld=lambda _tool, paths: dict.fromkeys(paths, "no"))
+        assert elsewhere(rig.context, "KEY = 'of the bank'", "a.py")
+        assert elsewhere(withheld, "KEY = 'of the bank'", "a.py") == ""

@@ -230,6 +230,17 @@ def test_what_is_no_regular_expression_is_plain_text(base: Path, pattern: str) -
         assert hit == f"a.py:1: call {pattern} here"
 
 
+def test_what_is_no_match_is_looked_for_as_plain_text(base: Path) -> None:
+    put(base, "a.py", 'x = 1\nassert f("a.b")\n')
+    with rigged(base) as rig:
+        remark, hit = lines_of(rig, "search", pattern="assert f('a.b')")
+        assert "as plain text, with either kind of quotes" in remark
+        assert hit == 'a.py:2: assert f("a.b")'
+        assert rig.last("tool_result")["note"] == "1 in 1 file"
+        assert lines_of(rig, "search", pattern=r"f\(.a.b") == ['a.py:2: assert f("a.b")']
+        assert "No line matches" in rig("search", pattern="assert g('a.b')").text
+
+
 def test_many_matches_are_counted(base: Path) -> None:
     put(base, "a.py", "x\n" * 250)
     with rigged(base) as rig:
