@@ -50,8 +50,9 @@ def split(content: str, offer: Offer, grammar: Grammar, strict: bool = False) ->
     answered = not (problems or calls or strict)
     hidden = [block for block in (*before, *last) if not (block.loose and answered)]
     thoughts += [block.reasoning for block in blocks if block.reasoning]
+    shown = _without(text, hidden, cut=bool(problems)).strip()
     return Parts(
-        text=_without(text, hidden, cut=bool(problems)).strip(),
+        text=grammar.without_beginning(shown) if strict else shown,
         reasoning="\n".join(thought.strip() for thought in thoughts),
         lone_thought=lone_end >= 0,
         calls=calls,
@@ -149,7 +150,10 @@ def _without(text: str, blocks: Sequence[Block], cut: bool) -> str:
     kept: list[str] = []
     at = 0
     for block in blocks:
-        kept.extend((text[at : block.start], block.text))
+        around = text[block.start - 1 : block.start] + text[block.end : block.end + 1]
+        # what stands on both sides must not become one word, and least of all a tag
+        gap = " " if len(around) == 2 and not any(map(str.isspace, around)) else ""
+        kept.extend((text[at : block.start], block.text or gap))
         at = block.end
         if cut and (block.is_call or block.loose):
             return "".join(kept)

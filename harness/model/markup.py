@@ -99,6 +99,12 @@ class Grammar:
             _, stop = self.walk(text, Place(max(block.end, stop.at + 1)), final=True)
         return blocks
 
+    def without_beginning(self, text: str) -> str:
+        """The text without the first characters of a tag at its end."""
+        tail = re.search(r"[<\[][^<\[\s]*\Z", text[-self._longest :])
+        cut = tail is not None and len(tail[0]) > 1 and tail[0] in self._parts_within
+        return text[: -len(tail[0])].rstrip() if tail and cut else text
+
     def has_tag(self, text: str, start: int, end: int) -> bool:
         """Whether there is a tag between two places."""
         return self._tag.search(text, start, end) is not None

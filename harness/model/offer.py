@@ -47,21 +47,24 @@ class Offer:
         """The offered name that `name` is a spelling of, else `name` as it is.
 
         A spelling may differ in case, in `_` and `-`, stand in quotes, have a namespace in front
-        (`functions.`), a number (`:0`), `()` or a control token behind, and be there twice.
+        (`functions.`), a number (`:0`), `()` or a control token behind, or come twice.
         """
         name = name.strip(_AROUND)
         if name in self or len(name) > _LONGEST:
             return name
         bare = _SUFFIX.sub("", name).strip()
-        half = bare[: len(bare) // 2]
-        twice = half if half + half == bare else bare
-        for spelling in (bare, _PREFIX.sub("", bare), twice):
+        again = next((known for known in self.names if _is_repeated(known, bare)), bare)
+        for spelling in (bare, _PREFIX.sub("", bare), again):
             if spelling in self:
                 return spelling
             alike = [known for known in self.names if _plain(known) == _plain(spelling)]
             if len(alike) == 1:
                 return alike[0]
         return name
+
+
+def _is_repeated(name: str, text: str) -> bool:
+    return bool(name) and text == name * (len(text) // len(name))
 
 
 def _plain(name: str) -> str:

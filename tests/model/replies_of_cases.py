@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-CASES = Path(__file__).resolve().parent.parent / "wire" / "cases"
+WIRE = Path(__file__).resolve().parent.parent / "wire"
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,10 @@ ALSO = (
 
 def told() -> list[Told]:
     """Every text that a case of the decode layer tells, in the order of their names."""
-    found = [each for path in sorted(CASES.glob("*.json")) if (each := _told(path))]
+    paths = [
+        path for folder in ("cases", "more") for path in sorted((WIRE / folder).glob("*.json"))
+    ]
+    found = [each for path in paths if (each := _told(path))]
     tools = found[0].tools
     more = [Told(f"also {at}", f"Let me look.\n{text}", tools) for at, text in enumerate(ALSO)]
     return [*found, *more]
@@ -57,7 +60,8 @@ def _told(path: Path) -> Told | None:
 
 def _content(case: dict[str, Any]) -> str:
     if "response" in case:
-        return case["response"]["choices"][0]["message"].get("content") or ""
+        content = case["response"]["choices"][0]["message"].get("content")
+        return content if isinstance(content, str) else ""
     chunks = [json.loads(chunk) for chunk in case["chunks"] if chunk != "[DONE]"]
     deltas = [choice["delta"] for chunk in chunks for choice in chunk["choices"]]
     return "".join(delta.get("content") or "" for delta in deltas)

@@ -59,7 +59,9 @@ INVOKE = Tags(
 )
 GLM = Tags(
     re.compile(r"<tool_call>\s*(?P<name>[\w.\-]{1,200})\s*(?=<arg_key>|</tool_call>|\{|```|\Z)"),
-    re.compile(r"\s*<arg_key>\s*(?P<key>[^<>\n]{1,200}?)\s*</arg_key>\s*<arg_value>"),
+    re.compile(
+        r"\s*(?:<arg_key>\s*){1,2}(?P<key>[^<>\n]{1,200}?)\s*(?:</arg_key>\s*){1,2}(?:<arg_value>)?"
+    ),
     re.compile(
         r"</arg_value>(?=\s*(?:<arg_key>|</tool_call>|<tool_call>|\Z))"
         r"|\n?(?=<arg_key>\s*(?P<next>[^<>\n]{1,200}?)\s*</arg_key>)"
