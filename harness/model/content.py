@@ -49,6 +49,8 @@ def split(content: str, offer: Offer, grammar: Grammar, strict: bool = False) ->
     calls = () if problems else tuple(call for block in last for call in block.calls)
     answered = not (problems or calls or strict)
     hidden = [block for block in (*before, *last) if not (block.loose and answered)]
+    if not answered:
+        hidden = [_without_tags(block, offer, grammar) for block in hidden]
     thoughts += [block.reasoning for block in blocks if block.reasoning]
     shown = _without(text, hidden, cut=bool(problems)).strip()
     return Parts(
@@ -105,6 +107,14 @@ def _looked_through(block: Block, offer: Offer, grammar: Grammar) -> Block:
     text = _without("\n" + block.text, hidden, cut=True).strip()
     problem = block.problem or Problem("malformed_tool_call", NOT_LAST)
     return replace(block, calls=(), problem=problem, text=text)
+
+
+def _without_tags(block: Block, offer: Offer, grammar: Grammar) -> Block:
+    """A block beside a call, whose own text then speaks of no tags."""
+    if not block.text.strip():
+        return block
+    within = grammar.blocks("\n" + block.text, offer)
+    return replace(block, text=_without("\n" + block.text, within, cut=False).strip())
 
 
 def _in_its_place(block: Block, text: str, before: Sequence[Block]) -> Block:
