@@ -1,6 +1,7 @@
 """`python -m tests.cases KIND PATH [options]`: one line for each failure, then the count.
 
-Ends with 0 when all passed, 1 when any failed, 2 when there was nothing to run. A kind is a
+Ends with 0 when all passed, 1 when any failed, 2 when there was nothing to run; the count is always
+the last line. A kind is a
 module with `run(path, options)`, which yields an Outcome for each case or raises Unusable.
 """
 
@@ -17,7 +18,7 @@ KINDS = {"rules": "tests.cases.rules", "wire": "tests.cases.wire"}
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.cases", description=__doc__)
     parser.add_argument("kind", choices=sorted(KINDS))
-    parser.add_argument("path", type=Path, help="a folder of cases")
+    parser.add_argument("path", type=Path, help="a folder of cases, or for wire one file")
     parser.add_argument("--seed", type=int, default=0, help="for what is tried in random order")
     parser.add_argument(
         "--incremental",
@@ -44,6 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
             passed += not outcome.faults
     except Unusable as error:
         print(f"tests.cases: {error}", file=sys.stderr)
+        print("0 passed, 0 failed")
         return 2
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

@@ -38,11 +38,12 @@ AT_ONCE = 16
 
 
 def run(path: Path, options: argparse.Namespace) -> Iterator[Outcome]:
-    """Raises Unusable where there is no such folder, or nothing in it to run."""
-    files = sorted(path.glob("*.json")) if path.is_dir() else []
+    """Plays the cases of a folder, or one file; what holds no case is a failed one. Raises Unusable
+    where there is nothing to run."""
+    files = [path] if path.is_file() else sorted(path.glob("*.json")) if path.is_dir() else []
     if not files:
-        raise Unusable(f"{str(path)!r} is not a folder of *.json cases")
-    cases = {file.name: loaded(file) for file in files}
+        raise Unusable(f"{str(path)!r} is no folder of *.json cases, and no case")
+    cases = {file.name: loaded_or_fault(file) for file in files}
     first = sorted(cases, key=lambda name: not waits(cases[name]))
     with ThreadPoolExecutor(AT_ONCE) as pool:
         started = {name: pool.submit(outcome_of, name, cases[name]) for name in first}
@@ -50,12 +51,20 @@ def run(path: Path, options: argparse.Namespace) -> Iterator[Outcome]:
             yield started[name].result()
 
 
+def loaded_or_fault(file: Path) -> Json:
+    """A case, or one that can only fail."""
+    try:
+        return loaded(file)
+    except Unusable as error:
+        return {"layer": None, "expect": {}, "unusable": str(error)}
+
+
 def loaded(file: Path) -> Json:
     """Raises Unusable for a file that holds no case."""
     try:
         case: Json = json.loads(file.read_bytes())
-        known = {"layer", "expect"} <= case.keys()
-    except (ValueError, AttributeError) as error:
+        known = {"layer", "expect"} <= case.keys() and isinstance(case["expect"], dict)
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise Unusable(f"{str(file)!r} cannot be read: {error}") from None
     if not known:
         raise Unusable(f"{str(file)!r} has no layer or no expect")
@@ -65,6 +74,8 @@ def loaded(file: Path) -> Json:
 def outcome_of(name: str, case: Json) -> Outcome:
     """What raises is a fault of this case alone."""
     faults: list[str] = []
+    if "unusable" in case:
+        return Outcome(name, (case["unusable"],))
     try:
         for phrase in unread(case["expect"]):
             print(f"{name}: must_not {phrase!r} is not checked", file=sys.stderr)

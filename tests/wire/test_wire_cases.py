@@ -42,10 +42,38 @@ def test_the_cases_are_those_that_are_shared() -> None:
 def test_a_folder_without_cases_is_exit_code_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "1.json").write_text('{"layer": "decode"}')
-    for path in (tmp_path, tmp_path / "nowhere", tmp_path / "broken"):
+    for path in (tmp_path, tmp_path / "nowhere"):
         assert main(["wire", str(path)]) == 2
         told = capsys.readouterr()
-        assert told.out == ""
+        assert told.out == "0 passed, 0 failed\n"
         assert str(path) in told.err
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(
+            b'{"layer": "decode"}',
+            b'{"layer": "decode", "expect": []}',
+            b"[]",
+            b"{",
+            b"",
+            b"\xff{}",
+        ),
+        *(b'{"layer": "decode", "expect": {}}', b'{"layer": [], "expect": {}}', b"[" * 100_000),
+    ],
+)
+def test_a_file_that_holds_no_case_fails_and_the_others_run(
+    content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "1.json").write_bytes(content)
+    (tmp_path / "2.json").symlink_to(FILES[QUICK[0]])
+    assert main(["wire", str(tmp_path)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == "1 passed, 1 failed"
+    assert [line[:7] for line in lines[:-1]] == ["1.json:"]
+
+
+def test_one_file_is_run_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["wire", str(FILES[QUICK[0]])]) == 0
+    assert capsys.readouterr().out == "1 passed, 0 failed\n"
