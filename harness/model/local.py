@@ -12,14 +12,16 @@ import secrets
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Self
 
 from harness.errors import ModelFailure, UsageError
 from harness.model.cores import model_threads
+from harness.model.failures import RequestFailed
 from harness.model.gguf import ModelFile
 from harness.model.inquiry import Inquiry
+from harness.model.probe import exchange
 from harness.model.servers import Discovery, choose
 
 LOOPBACK = "127.0.0.1"
@@ -28,6 +30,9 @@ USUAL_CONTEXT = 8192
 
 _LIBRARY = "xllamacpp"
 _SILENT, _ERRORS = -1, 1
+_START_SECONDS = 30.0
+"""The loop begins within milliseconds, and on a busy machine later."""
+
 _TAKEN = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -64,7 +69,8 @@ class LocalServer:
                 self._server = library.Server(self._parameters(library, _SILENT))
             except RuntimeError:
                 raise self._failure(library) from None
-        self.base_url = f"{self._server.listening_address}/v1"
+            self.base_url = f"{self._server.listening_address}/v1"
+            self._wait_until_it_works()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -81,6 +87,13 @@ class LocalServer:
         server = inquiry.server(inquiry.models(), self.model.name)
         server = replace(server, api_key=self.key)
         return Discovery(server, choose(server, self.model.name).model)
+
+    def _wait_until_it_works(self) -> None:
+        """The library's destructor never returns while the loop that answers has not begun. Slots
+        are told by that loop."""
+        root = self.base_url.removesuffix("/v1")
+        with suppress(RequestFailed):
+            exchange(f"{root}/slots", {"Authorization": f"Bearer {self.key}"}, _START_SECONDS)
 
     def _parameters(self, library: Any, verbosity: int) -> Any:
         parameters = library.CommonParams()

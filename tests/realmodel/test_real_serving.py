@@ -78,3 +78,22 @@ def test_it_ends_with_the_process_however_that_ends(served: subprocess.Popen[str
     os.kill(served.pid, signal.SIGKILL)
     served.wait(timeout=30)
     assert not is_open(address)
+
+
+END_AT_ONCE = """
+import sys
+from pathlib import Path
+from harness.model.gguf import read_model_file
+from harness.model.local import LocalServer
+
+for _ in range(3):
+    with LocalServer(read_model_file(Path(sys.argv[1])), 256):
+        pass
+"""
+
+
+def test_a_server_may_end_as_soon_as_it_began(smollm2_file: Path) -> None:
+    """As with a Ctrl-C that came while the model was loaded."""
+    command = [sys.executable, "-c", END_AT_ONCE, str(smollm2_file)]
+    ended = subprocess.run(command, cwd=REPOSITORY, timeout=60, check=False)
+    assert ended.returncode == 0
