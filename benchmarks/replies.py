@@ -111,6 +111,8 @@ WORKLOADS: Mapping[str, Workload] = {
     ),
     "unclosed fence": _templated("```\n~~~~{n}\n", "````json\n"),
     "tags spoken of": _templated("a <tool_call> {n} </function> b\n"),
+    "thoughts in thoughts": _templated("<think>{n}", "<think>"),
+    "thoughts spoken of": _templated("a <think>{n} ", "x\n"),
     "bracket lists": _templated("[read_file({n}\n"),
     "quotes in arguments": _templated('{n}\\"\\" \'', '<tool_call>\n{"name": "read_file", "a": "'),
 }

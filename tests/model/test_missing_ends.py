@@ -99,3 +99,9 @@ def test_words_that_are_names_of_channels_are_words(text: str) -> None:
 )
 def test_lines_in_strings_are_mended_without_an_end_too(text: str) -> None:
     assert calls(said(text)) == [("write_file", {"path": "a", "content": "x\ny"})]
+
+
+@pytest.mark.parametrize("digits", [str(7**1000), hex(7**6000), str(-(7**1000))])
+def test_a_number_that_no_json_carries_is_no_argument(digits: str) -> None:
+    reply = said(f"[read_file(path='a', start={digits})]")
+    assert (reply.calls, reply.error) == ((), "malformed_tool_call")

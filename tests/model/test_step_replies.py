@@ -151,3 +151,10 @@ def test_odd_chunks_do_no_harm(chunk: Any) -> None:
     decoder = StepDecoder(TOOLS)
     assert decoder.feed(chunk) == ""
     assert decoder.finish().error == "empty"
+
+
+def test_of_an_answer_nothing_is_kept_behind_what_is_no_escape() -> None:
+    stream = AnswerStream()
+    assert stream.feed('{"tool": "answer", "text": "It is ') == "It is"
+    assert stream.feed("\\x41" + "a" * 20) == ""
+    assert stream.feed(' 3."') == ""

@@ -18,6 +18,8 @@ _MARK = re.compile(
     re.DOTALL,
 )
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
+_MOST_BITS = 1024
+"""Of a whole number: beyond, JSON cannot be relied on to carry it."""
 _WORDS = {"true": True, "false": False, "null": None}
 
 
@@ -112,6 +114,7 @@ def _literal(node: ast.expr) -> Any:
             raise ValueError("a key that is no text")
         return dict(zip(keys, map(_literal, node.values), strict=True))
     value = ast.literal_eval(node)
-    if not isinstance(value, str | int | float | None):
+    too_large = isinstance(value, int) and value.bit_length() > _MOST_BITS
+    if too_large or not isinstance(value, str | int | float | None):
         raise ValueError("no JSON")
     return value

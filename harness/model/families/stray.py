@@ -105,13 +105,16 @@ def read_thought(text: str, at: int, offer: Offer) -> Block | None:
     """A thought that comes behind the first words; within a line its tags are spoken of."""
     opener = next(tag for tag in MID_THOUGHTS if text.startswith(tag, at))
     inner = at + len(opener)
-    end = text.find(THOUGHTS[opener], inner)
-    behind = len(text) if end < 0 else end + len(THOUGHTS[opener])
+    closer = THOUGHTS[opener]
     if _stands_alone(text, at, inner, offer):
+        end = text.find(closer, inner)
         thought = text[inner : len(text) if end < 0 else end]
+        behind = len(text) if end < 0 else end + len(closer)
         return Block(at, behind, tagged=True, text="\n", reasoning=thought)
+    # looked for nearby, since there may be many of these and no end at all
+    end = text.find(closer, inner, inner + _NEAR)
     spoken = end >= 0 and "\n" not in text[inner:end]
-    return Block(at, behind if spoken else inner, text=" ", loose=True)
+    return Block(at, end + len(closer) if spoken else inner, text=" ", loose=True)
 
 
 def read_message_end(text: str, at: int, offer: Offer) -> Block | None:

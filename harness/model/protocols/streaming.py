@@ -5,6 +5,7 @@ import re
 
 _HEAD = re.compile(r'\s*\{\s*"tool"\s*:\s*"answer"\s*,\s*"text"\s*:\s*"')
 _LONGEST_HEAD = 200
+_LONGEST_ESCAPE = len(r"\ud83d\ude00")
 _WHOLE = re.compile(
     r'(?:[^"\\]|\\["\\/bfnrt]|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[0-9a-fA-F]{4}'
     r"|\\u(?![dD][89abAB])[0-9a-fA-F]{4})*"
@@ -32,7 +33,8 @@ class AnswerStream:
         whole = _WHOLE.match(self._buffer)
         end = whole.end() if whole else 0
         ready, self._buffer = self._buffer[:end], self._buffer[end:]
-        self._over = self._buffer.startswith('"')
+        # what is no escape now is none with more behind it
+        self._over = self._buffer.startswith('"') or len(self._buffer) >= _LONGEST_ESCAPE
         return self._show(_decoded(ready))
 
     def _entered(self) -> bool:
