@@ -54,3 +54,15 @@ def test_a_thought_in_a_thought_ends_twice(size: int) -> None:
 def test_tags_of_thoughts_may_be_spoken_of(text: str) -> None:
     reply = said(text)
     assert (reply.text, reply.reasoning, reply.error) == (text, "", None)
+
+
+def test_a_list_of_calls_may_be_split_before_its_parenthesis() -> None:
+    decoder = Decoder(TOOLS)
+    shown = [
+        decoder.feed({"choices": [{"index": 0, "delta": {"content": piece}}]})
+        for piece in ("Now.\n[read_file", "\n", "(path='auth.py')]")
+    ]
+    assert (shown, [call.name for call in decoder.finish().calls]) == (
+        ["Now.", "", ""],
+        ["read_file"],
+    )
