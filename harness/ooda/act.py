@@ -82,17 +82,18 @@ class Act:
         """
         guard = Guard()
         self._toolbox.deadline = meter.deadline
-        self._unusable = 0
+        self._unusable = empty = 0
         while True:
             meter.check()
             reply = self._ask(meter)
             if reply.error is not None:
                 self._unusable += 1
-                if self._unusable > _most_again(reply):
-                    return _instead(reply, self._unusable)
+                empty = empty + 1 if reply.error == "empty" else 0
+                if max(self._unusable, empty) > _most_again(reply):
+                    return _instead(reply, max(self._unusable, empty))
                 self.say(prompts.ASK_AGAIN.format(detail=reply.detail), "nudge")
                 continue
-            self._unusable = 0
+            self._unusable = empty = 0
             if not reply.calls:
                 return reply.text
             for call in reply.calls:
@@ -108,7 +109,8 @@ class Act:
         self._window.ended(kind)
 
     def protocol_changed(self) -> None:
-        """The model is asked in another way from now on, and may begin anew in it."""
+        """The model is asked in another way from now on, and may begin anew in it; only who says
+        nothing at all is asked no more often for that."""
         self._unusable = 0
         self._window.protocol_changed()
 
