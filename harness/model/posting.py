@@ -1,5 +1,6 @@
 """One POST through the openai SDK: its own retries off, its environment kept out, our transport."""
 
+import gc
 import sys
 import threading
 from collections.abc import Iterator, Mapping
@@ -32,8 +33,22 @@ def prepare() -> None:
 
 def _prepare() -> None:
     # what is missing is told when a request is to be sent
-    with suppress(ImportError):
+    with suppress(ImportError), _without_collection():
         import openai  # noqa: F401
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Let an import of many modules be: nothing of it is garbage, and looking for some takes an
+    eighth of its time."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 @contextmanager

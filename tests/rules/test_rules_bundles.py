@@ -37,7 +37,7 @@ def test_rules_that_run_together_conclude_what_they_do_alone(seed, metered):
     program = Program.parse(rules())
     database = Database(program, max_work=10**9 if metered else None)
     chance = random.Random(seed)
-    for turn in range(430):
+    for turn in range(360):
         name, arity = chance.choice([("ask", 3), ("held", 4), ("odd", 1)])
         row = tuple(chance.randrange(3) for _ in range(arity))
         if not database.retract_fact(name, *row):

@@ -38,7 +38,7 @@ def test_after_every_update_the_facts_are_those_of_the_definition(chance):
 
 @pytest.mark.parametrize("seed", [1, 1001])
 def test_seeds_of_longer_sequences(seed):
-    assert not list(failures(30 * MORE, seed, steps=10))
+    assert not list(failures(15 * MORE, seed, steps=10))
 
 
 def built(program, facts):

@@ -14,4 +14,4 @@ MORE = int(os.environ.get("RULES_EXAMPLES", "1"))
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_updates_of_large_relations(name, kind):
     for seed in range(MORE):
-        Graph(name, kind, Random(f"{name} {kind} {seed}")).run(24)
+        Graph(name, kind, Random(f"{name} {kind} {seed}")).run(12)
