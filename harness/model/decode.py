@@ -42,11 +42,14 @@ DETAILS: Mapping[str, str] = {
 """What the model is told of a reply that cannot be used."""
 
 _AT_LIMIT = frozenset({"length", "max_tokens", "model_length"})
-_CUT_SHORT = _AT_LIMIT | {
-    *("content_filter", "error", "timeout", "abort", "aborted", "cancelled", "canceled"),
-    "insufficient_system_resource",
-}
-"""Finish reasons of replies that are not whole."""
+_WHOLE = frozenset({
+    *("stop", "eos", "eos_token", "end_turn", "stop_sequence", "stop_string", "stop_word", "end"),
+    *("tool_calls", "tool_call", "tool_use", "function_call", "complete", "completed", "done"),
+    # llama.cpp and LM Studio in their own words, and servers that name none
+    *("stopped_eos", "stopped_word", "eosfound", "stopstringfound", "toolcalls"),
+    *("null", "none", ""),
+})  # fmt: skip
+"""Finish reasons of replies that are whole. Any other, known or not, may stand for half of one."""
 
 
 class Decoder:
@@ -177,7 +180,7 @@ class Decoder:
 
     def _is_cut(self) -> bool:
         """Whether the server stopped the reply before its end."""
-        by_name = (self._finish or "").lower() in _CUT_SHORT
+        by_name = (self._finish or "").lower() not in _WHOLE
         return by_name or (self._usage is not None and at_limit(self._usage, self._known))
 
     def _estimate(self, reasoning: str, calls: tuple[Call, ...]) -> Usage:

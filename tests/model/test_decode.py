@@ -301,7 +301,9 @@ class TestErrors:
         assert "truncated" in reply.detail
         assert "smaller" in reply.detail
 
-    @pytest.mark.parametrize("finish", ["max_tokens", "MAX_TOKENS", "content_filter", "abort"])
+    @pytest.mark.parametrize(
+        "finish", ["max_tokens", "MAX_TOKENS", "content_filter", "abort", "sensitive", "?"]
+    )
     def test_no_call_of_a_reply_that_is_not_whole_is_run(self, finish: str) -> None:
         assert said(HERMES, finish=finish).error == "truncated_tool_call"
 
