@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import forked
 from tests.prefix import assert_stable, journalled
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -154,13 +155,16 @@ class Agent:
         timeout: float = 60,
     ) -> Run:
         """Run with just these flags."""
+        whole = {**os.environ, **(env or {})}
+        if forked.AVAILABLE:
+            return Run(*forked.run(flags, stdin, whole, cwd, timeout))
         done = subprocess.run(
             self.command(*flags),
             input=stdin,
             capture_output=True,
             text=True,
             encoding="utf-8",
-            env={**os.environ, **(env or {})},
+            env=whole,
             cwd=cwd,
             timeout=timeout,
             check=False,
