@@ -104,8 +104,10 @@ class Run:
 class Agent:
     """The real command line in a process of its own."""
 
-    def __init__(self, workspace: Path) -> None:
+    def __init__(self, workspace: Path, bytecode: Path | None = None) -> None:
+        """`bytecode` is where compiled modules are kept from test to test, if they are."""
         self.workspace = workspace
+        self._bytecode = bytecode
 
     def command(self, *flags: str) -> list[str]:
         return [sys.executable, str(REPOSITORY / "mini_coding_agent.py"), *flags]
@@ -156,6 +158,7 @@ class Agent:
     ) -> Run:
         """Run with just these flags."""
         whole = {**os.environ, **(env or {})}
+        self._compiled_once(Path(whole["HOME"]))
         if forked.AVAILABLE:
             return Run(*forked.run(flags, stdin, whole, cwd, timeout))
         done = subprocess.run(
@@ -171,10 +174,27 @@ class Agent:
         )
         return Run(done.returncode, done.stdout, done.stderr)
 
+    def _compiled_once(self, home: Path) -> None:
+        """Let a new home have the bytecode of Python and pytest that others had compiled: that is
+        most of the time of a first test run."""
+        from harness.config import places
+
+        if self._bytecode is None or not home.is_dir():
+            return
+        if os.access(home, os.W_OK) and not any(home.iterdir()):
+            state = places(self.workspace, home).state
+            state.mkdir(parents=True, mode=0o700)
+            (state / "pycache").symlink_to(self._bytecode)
+
+
+@pytest.fixture(scope="session")
+def bytecode(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("bytecode")
+
 
 @pytest.fixture
-def agent(workspace: Path) -> Agent:
-    return Agent(workspace)
+def agent(workspace: Path, bytecode: Path) -> Agent:
+    return Agent(workspace, bytecode)
 
 
 @pytest.fixture
