@@ -68,12 +68,16 @@ def lone_thought_end(text: str, offer: Offer, grammar: Grammar) -> int:
     `text` starts with a newline. One in code, or behind a broken call, is text, and so is one
     within a line after words about `<think>`.
     """
+    if THINK_END not in text:
+        return -1
     spoken_of = False
+    misses = 0
     _, stop = grammar.walk(text, Place(), final=True)
     while stop is not None and stop.families:
-        block = read(text, stop, offer)
+        block = read(text, stop, offer, misses)
         if block.problem:
             return -1
+        misses += not (block.tagged or block.loose or block.is_call)
         behind = max(block.end, stop.at + 1)
         spoken_of |= block.loose and text.startswith("<think>", stop.at)
         _, stop = grammar.walk(text, Place(behind), final=True)

@@ -88,8 +88,7 @@ class Grammar:
         misses = 0
         _, stop = self.walk(text, Place(), final=True)
         while stop is not None:
-            common = misses > _MOST_MISSES and all(family.begins for family in stop.families)
-            block = Block(stop.at, stop.at + 1) if common else read(text, stop, offer)
+            block = read(text, stop, offer, misses)
             if block.tagged or block.loose or block.is_call:
                 blocks.append(block)
             else:
@@ -198,10 +197,13 @@ def _fence(text: str, at: int, final: bool) -> Place | None:
     return _place(after_code_span(text, mark, final)) if mark else Place(at + 1)
 
 
-def read(text: str, stop: Stop, offer: Offer) -> Block:
-    """What stands at a stop: the first reader that knows it tells."""
+def read(text: str, stop: Stop, offer: Offer, misses: int) -> Block:
+    """What stands at a stop: the first reader that knows it tells. After many `misses` before it,
+    what is common in prose is not read any more: each costs time in proportion to the text."""
     if not stop.families:
         return Block(stop.at, stop.at + len(THINK_END), tagged=True, text="\n")
+    if misses > _MOST_MISSES and all(family.begins for family in stop.families):
+        return Block(stop.at, stop.at + 1)
     for family in stop.families:
         block = family.read(text, stop.at, offer)
         if block is not None:
