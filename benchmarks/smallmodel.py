@@ -110,10 +110,22 @@ def report(results: Sequence[Result], model: str, threads: int) -> None:
         own = [result for result in results if result.way == way]
         for one in own:
             print(_row(one))
-        solved = sum(one.solved for one in own)
-        print(f"{way:<9} solved {solved} of {len(own)}\n")
+        print(f"{_summary(own, results)}\n")
     figures = {"model": model, "threads": threads, "runs": [asdict(each) for each in results]}
     print(json.dumps(figures))
+
+
+def _summary(own: Sequence[Result], results: Sequence[Result]) -> str:
+    """One way's totals; its time as a multiple of that of the fastest."""
+    seconds = {way: sum(one.seconds for one in results if one.way == way) for way in WAYS}
+    times = seconds[own[0].way] / min(filter(None, seconds.values()))
+    solved, steps = sum(one.solved for one in own), sum(one.steps for one in own)
+    read, cached = sum(one.prompt_tokens for one in own), sum(one.cached_tokens for one in own)
+    written = sum(one.completion_tokens for one in own)
+    return (
+        f"{own[0].way:<9} solved {solved} of {len(own)}: {steps} steps, {read:,} tokens read "
+        f"({cached:,} cached), {written:,} written, {times:.1f} times the fastest"
+    )
 
 
 HEAD = (

@@ -31,6 +31,7 @@ SECONDS = 3.0
 _SHOWN_LINE = 300
 _SHOWN_BEFORE = 100
 _LARGEST_FILE = 1024 * 1024
+_STOPPED = f"(Stopped after {SECONDS:g} s; use a simpler pattern or name a folder.)"
 _AS_TEXT = "(No line matches that; these have it as plain text, with either kind of quotes.)"
 
 
@@ -85,14 +86,16 @@ def _prepare(context: ToolContext, arguments: Arguments) -> Prepared:
         remarks = list(notes)
         try:
             with _time_limit() as check:
+                late = [_STOPPED]
                 _search(context, pattern, located.path, found, check)
+                late = []
                 plain = either_quotes(wanted)
                 if not found.counts and plain.pattern != pattern.pattern:
                     _search(context, plain, located.path, found, check)
                     if found.counts:
                         remarks.append(_AS_TEXT)
         except _TookTooLong:
-            late = [f"(Stopped after {SECONDS:g} s; use a simpler pattern or name a folder.)"]
+            pass  # `late` tells, unless it was only the search for plain text
         # the one file that is named was asked about already
         named = located.path in found.counts
         withheld = {} if named else context.withheld("search", list(found.counts))
